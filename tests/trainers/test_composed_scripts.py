@@ -18,9 +18,10 @@ FAILED = {n for n in NUMBERS if ROWS[str(n)]["allocated"] is None}  # in PyTorch
 NOT_SURE = {
     *(112, 164, 174, 208, 220, 226, 230, 254),
     *(308, 310, 318, 328, 330, 348, 420, 434, 488, 500, 598, 600),
+    *(608, 622, 634, 638, 676, 702, 704),
 }
 # Compiled, and sure of other bytes than PyTorch's, by these percents: not mended yet.
-OFF = {594: -1.02}
+OFF: dict[int, float] = {}
 
 
 @pytest.mark.parametrize("number", [each for each in NUMBERS if each not in FAILED])

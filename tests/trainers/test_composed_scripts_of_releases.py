@@ -1,4 +1,4 @@
-"""Composed scripts that are compiled, on other releases of PyTorch, as traces recorded them."""
+"""Composed scripts on other releases of PyTorch, most of them compiled, as traces recorded them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROWS = rows(ELSEWHERE)
-NOT_SURE = {544, 574}  # checkpointed, and joins parts of sums
-OFF = {"2.9: 578"}  # sure of other bytes: not mended yet
+NOT_SURE = {544, 574, 598, 600, 608, 622, 634, 638}  # checkpointed, and joins parts of sums
+OFF = {"2.13: 640"}  # sure of other bytes: not mended yet
 
 
 @pytest.mark.parametrize("key", ROWS)

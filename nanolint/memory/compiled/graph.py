@@ -24,10 +24,12 @@ LONGEST_UNPADDED = 1024  # elements: padding_stride_threshold
 
 class Buffer:
     """A tensor of the graph. ``slot`` names the memory it lives in, once planned; ``of`` is
-    Inductor's own name of it, in whose order those are freed that end together."""
+    Inductor's own name of it, in whose order those are freed that end together. ``counted`` are the
+    bytes of its elements, without gaps between rows, by which Inductor estimates the peak."""
 
     __slots__ = (
         "component",
+        "counted",
         "dtype",
         "first",
         "inside",
@@ -45,6 +47,7 @@ class Buffer:
         self.name = name
         self.of = ""
         self.nbytes = nbytes
+        self.counted = nbytes
         self.dtype = dtype
         self.component = component
         self.kept = False  # a graph output: never freed, never reused
@@ -130,7 +133,7 @@ class Graph:
         node.mutates = mutates
         node.hidden = hidden
         if self.counts_mutated:
-            node.hidden += sum(buffer.nbytes for buffer in mutates)
+            node.hidden += sum(buffer.counted for buffer in mutates)
         node.inplace = inplace
         node.workspace = workspace
         node.direct = direct

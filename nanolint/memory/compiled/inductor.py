@@ -117,6 +117,18 @@ NARROW_CASTS_KEPT_SINCE: Version = (2, 13)
 # asserted, which cannot be fused for all that the partitioner knows. In 2.13, not in 2.9.
 CLASSES_ASSERTED_SINCE: Version = (2, 13)
 
+# torch/_inductor/utils.py, is_nonfreeable_buffers: the gradients of results do not count in the
+# estimate of the peak, as weights do not. Before, they did (memory.py, get_freeable_input_buf). In
+# 2.10, not in 2.9.
+TANGENTS_NOT_COUNTED_SINCE: Version = (2, 10)
+
+# torch/_inductor/lowering.py, ``expand``: what is repeated is computed wherever it is read, unless
+# it takes many steps. Before, it became memory where it reads more than four others. In 2.13, not
+# in 2.12.1. What is put at one index of a whole (``select_scatter``) does so again, in 2.15, not in
+# 2.14.1.
+REPEATED_INLINED_SINCE: Version = (2, 13)
+PUT_INLINED_BEFORE: Version = (2, 15)
+
 # runtime_wrappers.py, as above, sets `boxed_grads_call`: autograd hands the
 # gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
 GRADIENTS_BOXED_SINCE: Version = (2, 13)
@@ -133,6 +145,7 @@ class Inductor(NamedTuple):
     reorders: bool = True  # the backward graph, for the lowest peak
     weighs_reuse: bool = True  # of a freed buffer, against the peak
     counts_mutated: bool = False  # buffers twice, in the estimate of the peak
+    counts_tangents: bool = False  # in the estimate of the peak
     takes_off_outputs: bool = False  # from the estimate of the peak
     mixes_sums: bool = True  # a LayerNorm's sums over rows and over columns
     reorders_loops: bool = True  # of kernels that are launched together
@@ -150,6 +163,8 @@ class Inductor(NamedTuple):
     fuses_copies: bool = True  # into order, with what makes what they copy
     asserts_classes: bool = True  # of one_hot
     keeps_narrow_casts: bool = True  # between wider types
+    inlines_repeated: bool = True  # what is repeated, however much it reads
+    inlines_put: bool = False  # what is put at an index
 
     @classmethod
     def of(cls, version: Version, capability: tuple[int, int] | None = None) -> Inductor:
@@ -165,6 +180,7 @@ class Inductor(NamedTuple):
             reorders=version >= REORDERED_SINCE,
             weighs_reuse=version >= REUSE_WEIGHED_SINCE,
             counts_mutated=version < MUTATED_COUNTED_ONCE_SINCE,
+            counts_tangents=version < TANGENTS_NOT_COUNTED_SINCE,
             takes_off_outputs=OUTPUTS_TAKEN_OFF[0] <= version <= OUTPUTS_TAKEN_OFF[1],
             mixes_sums=version >= MIXED_SUMS_SINCE,
             reorders_loops=version >= LOOPS_REORDERED_SINCE,
@@ -182,4 +198,6 @@ class Inductor(NamedTuple):
             fuses_copies=version >= COPIES_FUSED_SINCE,
             asserts_classes=version >= CLASSES_ASSERTED_SINCE,
             keeps_narrow_casts=version >= NARROW_CASTS_KEPT_SINCE,
+            inlines_repeated=version >= REPEATED_INLINED_SINCE,
+            inlines_put=REPEATED_INLINED_SINCE <= version < PUT_INLINED_BEFORE,
         )

@@ -24,7 +24,7 @@ def reorder(graph: Graph, *, takes_off: bool = False) -> None:
     """Put the nodes of ``graph`` into the order with the lowest peak, as ``estimate`` has it."""
     if not graph.nodes:
         return
-    nbytes = [each.nbytes for each in _buffers(graph)] + [each.hidden for each in graph.nodes]
+    nbytes = [each.counted for each in _buffers(graph)] + [each.hidden for each in graph.nodes]
     if any(map(is_symbolic, nbytes)):
         places = answer(_Best(graph, takes_off=takes_off), nbytes)
     else:
@@ -54,7 +54,7 @@ class _Best:
 
     def __call__(self, nbytes: list[int]) -> list[int]:
         for buffer, each in zip(self._buffers, nbytes, strict=False):
-            buffer.nbytes = each
+            buffer.counted = each
         for node, each in zip(self._web.nodes, nbytes[len(self._buffers) :], strict=True):
             node.hidden = each
         self._web.weigh()
@@ -91,11 +91,11 @@ def _peak(web: _Web, places: Iterable[int]) -> int:
         live -= hidden[place]
         for buffer in writes[place]:
             if not uses[buffer]:
-                live -= buffer.nbytes
+                live -= buffer.counted
         for buffer in reads[place]:
             uses[buffer] -= 1
             if not uses[buffer]:
-                live -= buffer.nbytes
+                live -= buffer.counted
     return peak
 
 
@@ -141,15 +141,15 @@ class _Web:
         """Take the bytes as they are now."""
         self.sizes = [_allocated(node) for node in self.nodes]
         self.hidden = [node.hidden for node in self.nodes]
-        self.start = sum([each.nbytes for each in self.inputs if self.readers[each]])
+        self.start = sum([each.counted for each in self.inputs if self.readers[each]])
         if self._takes_off:
             outputs = [each for writes in self.writes for each in writes if each.kept]
-            self.start -= sum([each.nbytes for each in outputs])
+            self.start -= sum([each.counted for each in outputs])
 
 
 def _allocated(node: Node) -> int:
-    own = sum([buffer.nbytes for buffer in node.writes if not buffer.part])
-    return own + sum([buffer.nbytes for buffer in node.elements]) + node.hidden
+    own = sum([buffer.counted for buffer in node.writes if not buffer.part])
+    return own + sum([buffer.counted for buffer in node.elements]) + node.hidden
 
 
 def _least_peak(web: _Web) -> list[int]:
@@ -159,12 +159,12 @@ def _least_peak(web: _Web) -> list[int]:
     waiting = [len(before) for before in web.before]
     frees = [
         hidden
-        + sum([each.nbytes for each in reads if uses[each] == 1])
-        + sum([each.nbytes for each in writes if uses[each] == 0])
+        + sum([each.counted for each in reads if uses[each] == 1])
+        + sum([each.counted for each in writes if uses[each] == 0])
         for hidden, reads, writes in zip(web.hidden, web.reads, web.writes, strict=True)
     ]
-    live = sum(buffer.nbytes for buffer in web.inputs)
-    outputs = sum(buffer.nbytes for buffer in web.readers if buffer.kept)
+    live = sum(buffer.counted for buffer in web.inputs)
+    outputs = sum(buffer.counted for buffer in web.readers if buffer.kept)
     most = max(live, outputs)
     ready = _Ready(web.sizes, frees)
     for index in range(count):
@@ -181,7 +181,7 @@ def _least_peak(web: _Web) -> list[int]:
             uses[buffer] -= 1
             if uses[buffer] == 1:
                 for other in web.readers[buffer]:
-                    frees[other] += buffer.nbytes
+                    frees[other] += buffer.counted
                     if not waiting[other]:
                         ready.add(other)
         for other in web.after[chosen]:
@@ -253,7 +253,7 @@ def _breadth(web: _Web) -> list[int]:
 def _depth(web: _Web) -> list[int]:
     """Each node right after what it needs, the ones that touch least memory first."""
     touched = [
-        size + sum([each.nbytes for each in reads])
+        size + sum([each.counted for each in reads])
         for size, reads in zip(web.sizes, web.reads, strict=True)
     ]
     order: list[int] = []

@@ -37,20 +37,20 @@ def estimate(nodes: list[Node], inputs: list[Buffer], *, takes_off: bool = False
     """
     change = [0] * (len(nodes) + 1)
     if takes_off:
-        change[0] -= sum(each.nbytes for node in nodes for each in node.writes if each.kept)
+        change[0] -= sum(each.counted for node in nodes for each in node.writes if each.kept)
     for buffer in inputs:
-        change[0] += buffer.nbytes
-        change[buffer.last + 1] -= buffer.nbytes
+        change[0] += buffer.counted
+        change[buffer.last + 1] -= buffer.counted
     for index, node in enumerate(nodes):
         change[index] += node.hidden
         change[index + 1] -= node.hidden
         for buffer in node.elements:
-            change[index] += buffer.nbytes
+            change[index] += buffer.counted
         for buffer in node.writes:
             if not buffer.part:
-                change[index] += buffer.nbytes
+                change[index] += buffer.counted
             if not buffer.kept:
-                change[buffer.last + 1] -= buffer.nbytes
+                change[buffer.last + 1] -= buffer.counted
     live = []
     total = 0
     for delta in change[:-1]:

@@ -11,6 +11,7 @@ from itertools import compress
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nanolint.memory.compiled.derive.first_steps import first_steps
 from nanolint.memory.tensors.layout import contiguous_strides, view_strides
 from nanolint.memory.tensors.sized import of_sizes
 
@@ -25,7 +26,7 @@ SPLIT = "split"  # in the tag of what the parts of a sum read, before how many a
 
 class Access(NamedTuple):
     """One load of an element, for each element of a shape. ``tag`` is () where strides tell; else
-    they are not the whole truth, of a part that is joined, or not known, and ``along`` says of each
+    they are those of the first step along each dimension, or not known, and ``along`` says of each
     dimension whether the place depends on it, None where it is looked up."""
 
     memory: Memory
@@ -158,8 +159,9 @@ def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) 
     along = access.depends
     if along is not None:
         along = _depending(along, step, before, after)
-    lead = tag or (strides, before)
-    return Access(memory, offset, () if moved is None else moved[1], (*lead, step, after), along)
+    seen = *(tag or (strides, before)), step, after
+    first = first_steps(seen) or (() if moved is None else moved[1])
+    return Access(memory, offset, first, seen, along)
 
 
 def _depending(
@@ -260,6 +262,26 @@ def _digits(tag: tuple[Any, ...]) -> tuple[tuple[int, int], ...] | None:
                 wanted //= inner
             dims.insert(0, found)
     return merged(tuple(each for dim in dims for each in dim if each[0] != 1))
+
+
+def in_order(access: Access) -> Access:
+    """The access, if its memory lay in order."""
+    strides = _in_order(access.strides, access.memory.shape, access.memory.strides)
+    return access._replace(strides=strides)
+
+
+@of_sizes
+def _in_order(steps: Strides, shape: Shape, strides: Strides) -> Strides:
+    by_dim = sorted(zip(strides, contiguous_strides(shape), strict=True), reverse=True)
+    found = []
+    for step in steps:
+        left, moved = abs(step), 0
+        for stride, by in by_dim:
+            if stride:
+                moved += left // stride * by
+                left %= stride
+        found.append(moved)
+    return tuple(found)
 
 
 def broadcast(access: Access, before: Shape, after: Shape) -> Access:

@@ -54,6 +54,11 @@ class Memory:
         )
 
     @property
+    def counted(self) -> int:
+        """Bytes of its elements, by which Inductor estimates the peak."""
+        return self.itemsize * prod(self.shape)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of its storage."""
         if self._nbytes is None:

@@ -13,6 +13,7 @@ from nanolint.memory.compiled.derive.access import (
     dependency_on,
 )
 from nanolint.memory.compiled.derive.buffers import Memory
+from nanolint.memory.compiled.derive.elsewhere import over
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     BIASED,
@@ -30,7 +31,6 @@ from nanolint.memory.compiled.derive.values import (
     Value,
     inlined,
     memory_of,
-    over,
 )
 from nanolint.memory.compiled.derive.work import ATTENTION
 from nanolint.memory.tensors.device import NotDerived

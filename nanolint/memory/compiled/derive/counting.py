@@ -7,13 +7,14 @@ is in a part (lowering.py, ``cat``, ``select_scatter``, ``slice_scatter``).
 
 from __future__ import annotations
 
+from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nanolint.memory.tensors.dtypes import FLOAT32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nanolint.memory.compiled.derive.operations import Operation
     from nanolint.memory.tensors.dtypes import Dtype
@@ -33,6 +34,8 @@ ACTIVATIONS = {
     "Mish output": (7, 14, 1, 6),
     "ELU output": (4, 5, 1, 3),
 }
+# How often these make what they are of, and their gradients do.
+TIMES_MADE = {"GELU output": (2, 4), "GELU output, tanh": (5, 15), "SiLU output": (2, 3)}
 OTHER_GRADIENT = 14
 LARGEST_POWER = 32
 # Of a reduction that is more than a sum: by what it is divided.
@@ -54,6 +57,15 @@ def nodes_in(label: str, how: str, result: Dtype) -> tuple[int, int]:
 def is_half(dtype: Dtype) -> bool:
     """Whether it is a float of half precision."""
     return dtype.kind == FLOAT32.kind and dtype.itemsize < FLOAT32.itemsize
+
+
+def times_made(each: Operation, place: int) -> int:
+    """How often an operation on elements makes what it is of: what is not memory, it makes anew
+    wherever its formula has it."""
+    how = each.settings[-1] if each.settings else ""
+    name = f"{each.name}, {how}" if how and each.name else each.name or how
+    forward, backward = TIMES_MADE.get(str(name), (1, 1))
+    return forward if each.name else backward if place else 1
 
 
 def steps_in(label: str, how: str, result: Dtype) -> int:
@@ -137,6 +149,23 @@ def away(
     return frozenset(
         _away(each, place, by) if has(operation_of(each).shape) else each for each in steps
     )
+
+
+def unrolled(
+    each: Operation, of_each: frozenset[Step], shape: Shape, over: Sequence[object]
+) -> frozenset[Step]:
+    """The steps of a reduction that is written out: those of each element, and what joins two."""
+    found: set[Step] = set()
+    dims = [dim for dim in range(len(shape)) if dim in over]
+    places = list(combinations(*(range(shape[dim]) for dim in dims)))
+    for number, place in enumerate(places):
+        steps = of_each
+        for dim, at in zip(dims, place, strict=True):
+            steps = away(steps, shape, dim, ("at", at))
+        found |= steps
+        if number:
+            found.add(Moved(each, ((0, number),)))
+    return frozenset(found)
 
 
 def own_steps_of(operation: Operation) -> int:

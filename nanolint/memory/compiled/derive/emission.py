@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.groups import is_looped
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
+from nanolint.memory.compiled.derive.rolled import loops_of, precedes
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
 from nanolint.memory.compiled.reductions import fused_sum_splits
 from nanolint.memory.tape import Component
@@ -21,7 +22,7 @@ from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.ops.sums import scratch_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from nanolint.memory.compiled.derive.groups import Group
     from nanolint.memory.compiled.derive.operations import Operation
@@ -33,7 +34,8 @@ TYPES: dict[Dtype, int] = {FLOAT32: FLOAT, FLOAT16: HALF, BFLOAT16: HALF, BOOLEA
 
 class Emission:
     """Makes one graph. ``donated`` inputs may be taken over, ``freed`` ones are let go, but only
-    ``counted`` ones stand in Inductor's estimate."""
+    ``counted`` ones stand in Inductor's estimate, and views of others: ``viewed``, and whether they
+    are handed in themselves, too."""
 
     def __init__(
         self,
@@ -43,6 +45,7 @@ class Emission:
         donated: Container[Operation],
         freed: Container[Operation],
         counted: Container[Operation],
+        viewed: Mapping[Operation, bool],
         workspace_bytes: int,
         bias_bytes: int,
         asked: Asked,
@@ -56,9 +59,11 @@ class Emission:
         self._added_up = set[int]()  # second stages of sums, by number: calls of PyTorch's own
         self._joined = set[Memory]()  # whose parts were written into it: nobody takes it over
         self._counted: dict[Memory, Buffer] = {}  # what stands for an input in the estimate
-        self._views: dict[Memory, dict[Memory, Group]] = {}  # who reads them last, by storage
+        self._views: dict[Memory, dict[Memory, list[Group]]] = {}  # who reads them, by storage
+        self._nodes: dict[Group, Node] = {}
         self._readers: dict[Memory, list[tuple[Group, Kernel]]] = {}
         self._read: dict[Kernel, dict[Memory, None]] = {}
+        self._loops: dict[Group, dict[int, int]] = {}  # of those that were asked for
         for group in self._groups:
             for kernel in group.kernels:
                 if kernel.kind == LIBRARY and kernel.what == "cat":
@@ -68,9 +73,15 @@ class Emission:
                 for memory in read:
                     self._readers.setdefault(memory, []).append((group, kernel))
                 for memory in dict.fromkeys([read.memory for read in kernel.reads]):
-                    self._views.setdefault(memory.storage, {})[memory] = group
+                    self._views.setdefault(memory.storage, {}).setdefault(memory, []).append(group)
         for operation, memory in inputs.items():
-            if operation not in freed or memory not in self._readers:
+            views = self._views.get(memory, {})
+            if operation in viewed:
+                is_given = viewed[operation]
+                self._stand_in(
+                    memory, [each for each in views if each is not memory or not is_given]
+                )
+            if operation not in freed or not views:
                 continue
             buffer = self._buffer(memory)
             if operation in counted:
@@ -91,7 +102,7 @@ class Emission:
             kind = TYPES.get(memory.dtype, 100 + memory.itemsize)
             known = Buffer(name, memory.nbytes, kind, role.component)
             known.kept, known.of = memory.kept, memory.name
-            known.part = memory.part
+            known.part, known.counted = memory.part, memory.counted
             self.buffers[memory] = known
             if memory.inside:
                 known.inside = self._buffer(memory.inside)
@@ -100,15 +111,29 @@ class Emission:
     def _count(self, memory: Memory, buffer: Buffer) -> None:
         """The estimate knows each view that was handed in by its own name, and counts what the last
         launch that reads it reads (torch/_inductor/memory.py, ``get_freeable_input_buf``)."""
-        counted = {each: _last_read(each, group) for each, group in self._views[memory].items()}
-        if counted == {memory: memory.nbytes}:
+        views = self._views[memory]
+        if {*views} == {memory} and all(
+            _last_read(memory, group) == memory.counted for group in views[memory]
+        ):
             self.graph.inputs.append(buffer)
             return
         self.graph.arguments.append(buffer)
-        for each, nbytes in counted.items():
-            found = Buffer(f"{buffer.name}, as it is read", nbytes, FLOAT, Component.ACTIVATIONS)
+        self._stand_in(memory, views)
+
+    def _stand_in(self, memory: Memory, views: Iterable[Memory]) -> None:
+        for each in views:
+            nbytes = _last_read(each, self._views[memory][each][-1])
+            found = Buffer(f"{each.name}, as it is read", nbytes, FLOAT, Component.ACTIVATIONS)
             self._counted[each] = found
             self.graph.inputs.append(found)
+
+    def recount(self) -> None:
+        """Another launch may be the last one that reads a view, once they have their order."""
+        places = {id(node): place for place, node in enumerate(self.graph.nodes)}
+        for each, buffer in self._counted.items():
+            groups = self._views[each.storage][each]
+            last = max(groups, key=lambda group: places[id(self._nodes[group])])
+            buffer.counted = _last_read(each, last)
 
     def _counted_of(self, kernels: Sequence[Kernel]) -> list[Buffer]:
         if not self._counted:
@@ -125,16 +150,16 @@ class Emission:
         )
 
     def _is_read_again(self, memory: Memory, group: Group) -> bool:
-        """Whether it is read in another loop than it was made in: behind a sum (codegen/common.py,
+        """Whether it is read in another loop than it was made in (codegen/common.py,
         ``invalidated_stores``)."""
         maker = next((each for each in group.kernels if each.number == memory.of), None)
         if maker is None or maker.kind == SUMS or maker.numel != group.numel * group.rnumel:
             return False
-        sums = [each for each in group.kernels if each.kind == SUMS]
+        loops = self._loops.get(group)
+        if loops is None:
+            loops = self._loops[group] = loops_of(group)
         return any(
-            _precedes(each, reader, group)
-            for each in sums
-            if not _precedes(each, maker, group)
+            loops[reader.number] != loops[maker.number]
             for _, reader in self._readers.get(memory, ())
         )
 
@@ -142,6 +167,7 @@ class Emission:
         first = group.kernels[0]
         if first.elements:
             self._emit_call(first)
+            self._nodes[group] = self.graph.nodes[-1]
             return
         if first.what == "getitem":
             node = Node((), tuple([self._buffer(write.memory) for write in first.writes]))
@@ -159,13 +185,14 @@ class Emission:
         inplace = [self._takes_over(memory, group) for memory in writes]
         node = Node((*reads, *mutated), tuple([self._buffer(each) for each in writes]))
         node.mutates = mutated
-        node.hidden = sum([memory.nbytes for memory in inside])
+        node.hidden = sum([memory.counted for memory in inside])
         if self.graph.counts_mutated:
-            node.hidden += sum([buffer.nbytes for buffer in mutated])
+            node.hidden += sum([buffer.counted for buffer in mutated])
         node.inplace = tuple(inplace)
         if group.mixed:
             self._mix(group, node)
         self.graph.nodes.append(node)
+        self._nodes[group] = node
         node.product = first.product
         if first.product:
             # cuBLASLt adds biases, to rows that lie together (Blas.cpp, addmm_out_cuda_impl).
@@ -228,7 +255,7 @@ class Emission:
             places.update(
                 (read.memory, *read.place) for read in other.reads if read.memory.storage is source
             )
-            if other is not kernel and not _precedes(other, kernel, group):
+            if other is not kernel and not precedes(other, kernel, group):
                 return True
         return len(places) > 1
 
@@ -257,24 +284,11 @@ class Emission:
         node.passing = tuple(_scratch_of_sum(added) for _ in direct)
 
 
-def _precedes(one: Kernel, other: Kernel, group: Group) -> bool:
-    """Whether ``other`` waits for ``one`` inside the launch."""
-    inside = {kernel.number: kernel for kernel in group.kernels}
-    unseen, seen = [other], {other.number}
-    while unseen:
-        for read in unseen.pop().reads:
-            maker = read.memory.of
-            if maker == one.number:
-                return True
-            if maker is not None and maker in inside and maker not in seen:
-                seen.add(maker)
-                unseen.append(inside[maker])
-    return False
-
-
 def _last_read(memory: Memory, group: Group) -> int:
-    """Bytes that a launch reads of it, by the last of its reads, as often as that repeats them."""
-    *_, last = (read for kernel in group.kernels for read in kernel.reads if read.memory is memory)
+    """Bytes that a launch reads of it, as often as it repeats them: by the last of its reads that
+    no kernel before has, too."""
+    reads = dict.fromkeys([read for kernel in group.kernels for read in kernel.reads])
+    *_, last = (read for read in reads if read.memory is memory)
     if not last.loops and not last.tag:  # a library call, or one element
         return memory.itemsize * prod(memory.shape)
     return last.nbytes * last.repeats

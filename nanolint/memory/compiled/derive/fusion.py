@@ -197,28 +197,30 @@ class _Fusion:
         if self._holds_more(one, other, saved):
             return False
         if one.own & other.ancestors:
-            return self._reads_as_written(one, other, moved) and fits(one, other)
-        if mixed:
-            return True
-        if shared < LEAST_SHARED:
-            return False
-        if max(abs(one.first - other.last), abs(other.first - one.last)) > FARTHEST:
-            return False
-        return fits(one, other)
+            may = self._reads_as_written(one, other, moved) and fits(one, other)
+        elif mixed:
+            may = True
+        else:
+            far = max(abs(one.first - other.last), abs(other.first - one.last)) > FARTHEST
+            may = shared >= LEAST_SHARED and not far and fits(one, other)
+        if may and moved is not None:
+            moved.apply()
+        return may
 
     def _copied(self, one: Group, other: Group) -> int:
         return copied_in_order(one, other) if self.inverts else 0
 
     def _holds_more(self, one: Group, other: Group, shared: int) -> bool:
-        """``can_fusion_increase_peak_memory``: inputs whose memory others could have taken over."""
+        """``can_fusion_increase_peak_memory``: inputs whose memory others could have taken over,
+        whose elements are compared with bytes."""
         both = self._passing(one) & self._passing(other)
-        return bool(both) and sum([nbytes for _, nbytes in both]) > HELD * shared
+        return sum([numel for _, numel in both]) > HELD * shared
 
     def _passing(self, group: Group) -> set[tuple[Dtype, int]]:
-        """What memory it alone reads: of which type, and how many bytes."""
+        """What memory it alone reads: of which type, and how many elements (``key[2]``)."""
         if group.passing is None:
             group.passing = {
-                (read.memory.dtype, read.memory.nbytes)
+                (read.memory.dtype, read.memory.numel)
                 for read in group.reads
                 if read.memory.of is not None and self.users.get(read.memory) == 1
             }
@@ -263,8 +265,6 @@ class _Fusion:
                 unseen |= group.ancestors & outside
             unseen &= ~seen
         return False
-
-    # Sums over rows and over columns of the same elements.
 
     def _is_mixed(self, one: Group, other: Group) -> bool:
         return self.mixes and one.sums and other.sums and are_mixed(one, other)

@@ -34,21 +34,15 @@ class Group:
         self.kernels = tuple(kernels)
         self.is_library = self.kernels[0].kind == LIBRARY  # a call, which is never fused
         self.own = 0
-        self.reads: dict[Dependency, None] = {}
-        self.writes: dict[Dependency, None] = {}
         self.mutates: set[Memory] = set()
         loops, self.sums = self.kernels[0], False
         for each in self.kernels:
             self.own |= 1 << each.number
-            self.reads |= dict.fromkeys(each.reads)
-            self.writes |= dict.fromkeys(each.writes)
             self.mutates.update(each.mutates)
             if each.kind == SUMS and not self.sums:
                 loops, self.sums = each, True
         self.ancestors = ancestors & ~self.own
-        for write in self.writes:
-            self.reads.pop(write, None)
-        self.deps = self.reads | self.writes
+        self.look()
         self.made = {each.memory for each in self.writes}
         self.names = {each.memory for each in self.reads} | self.made | self.mutates
         numbers = [each.number for each in self.kernels]
@@ -59,6 +53,17 @@ class Group:
         self.passing: set[tuple[Dtype, int]] | None = None  # once it was asked for
         self._by_name: list[Memory] | None = None
         self._loops: tuple[int, int] | None = None
+
+    def look(self) -> None:
+        """Note what its kernels read and write."""
+        self.reads: dict[Dependency, None] = {}
+        self.writes: dict[Dependency, None] = {}
+        for each in self.kernels:
+            self.reads |= dict.fromkeys(each.reads)
+            self.writes |= dict.fromkeys(each.writes)
+        for write in self.writes:
+            self.reads.pop(write, None)
+        self.deps = self.reads | self.writes
 
     @property
     def by_name(self) -> list[Memory]:

@@ -14,7 +14,15 @@ from nanolint.memory.compiled.derive.access import (
 )
 from nanolint.memory.compiled.derive.calling import Calling
 from nanolint.memory.compiled.derive.concatenating import Concatenating
-from nanolint.memory.compiled.derive.counting import away, operation_of
+from nanolint.memory.compiled.derive.counting import away, times_made
+from nanolint.memory.compiled.derive.elsewhere import (
+    anywhere,
+    further,
+    looked_up,
+    over,
+    part_of,
+    rows_in_order,
+)
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     BIASED,
@@ -33,13 +41,12 @@ from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
     inlined,
+    is_ordered,
     memory_of,
     most_of,
-    over,
-    part_of,
-    rows_in_order,
 )
 from nanolint.memory.tensors.dtypes import INT64
+from nanolint.memory.tensors.layout import contiguous_strides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,36 +55,7 @@ if TYPE_CHECKING:
 
 # Elements that are read at other places than their own, which no strides tell.
 TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
-
-
-def _anywhere(access: Access, part: Value, joined: Operation) -> Access | None:
-    """How a part is read, wherever in the whole it is; None where that depends on it."""
-    dim = joined.settings[0]
-    assert isinstance(dim, int)
-    if access.tag:
-        return access if part.shape[dim] == 1 else None
-    if part.shape[dim] != 1 and access.strides[dim]:
-        return None
-    return access._replace(strides=(*access.strides[:dim], 0, *access.strides[dim + 1 :]))
-
-
-def _further(access: Access, padded: Operation) -> Access:
-    """How what is padded is read: from as much further ahead."""
-    sides = padded.settings[0] if padded.settings else ()
-    assert isinstance(sides, tuple)
-    offset = access.offset
-    for side, stride in zip(sides[::2], reversed(access.strides), strict=False):
-        assert isinstance(side, int)  # before the elements; the last dimension comes first
-        offset -= side * stride
-    return access._replace(offset=offset)
-
-
-def _looked_up(index: Value) -> tuple[str, ...]:
-    """What tells the places that an index leads to from others: dependencies.py names them by
-    how many steps came before, whatever was read."""
-    return *sorted(operation_of(each).name for each in index.steps), *(
-        "load" for _ in index.loads()
-    )
+LOOKED_UP = frozenset({"embedding", "gather", "index"})
 
 
 class Lowering(Reducing, Calling, Concatenating):
@@ -105,6 +83,8 @@ class Lowering(Reducing, Calling, Concatenating):
             apart = self._copied(value, each) if each.shape else inlined(each, (), value.steps)
             self._handed[each] = apart.box
             is_output = False
+        elif is_output and each.kind == VIEW:
+            value = self._shown(value, each)
         elif is_output:
             self._fixed.add(self.realize(value.box))
         if len(users) + is_output > 1:
@@ -117,6 +97,18 @@ class Lowering(Reducing, Calling, Concatenating):
         box = value.box
         if box.memory is None and (len(box.reads) > MOST_ACCUMULATED or box.is_large):
             self._hint(box)
+        return value
+
+    def _shown(self, value: Value, each: Operation) -> Value:
+        """A view that is handed out: of memory that lies in order, if it is none before, and copied
+        where it does not lie as it was traced (``ExternKernel.require_strides``)."""
+        if value.box.memory is None and value.box.reads:
+            value.box.strides = contiguous_strides(value.box.shape)
+            value.box.made_by = None
+        self._fixed.add(self.realize(value.box))
+        (access,) = value.loads()
+        if access.tag or not is_ordered(each.shape, access.strides, each.strides):
+            return self._copied(value, each)
         return value
 
     def _is_in_order(self, each: Operation) -> bool:
@@ -148,8 +140,8 @@ class Lowering(Reducing, Calling, Concatenating):
         value = self.values[each.of[0]]
         if value.box.memory is not None:
             self._fixed.add(value.box.memory)
-        if each.name == "expand" and value.box.memory is None and value.box.is_large:
-            self.realize(value.box)
+        if each.name == "expand" and value.shape != each.shape:
+            self._repeat(value.box)
         (seen,) = each.of
         if each.name == "view" and seen.kind != VIEW and value.box.memory is None:
             value.box.pads = seen not in self._dense  # it is no memory yet
@@ -168,36 +160,36 @@ class Lowering(Reducing, Calling, Concatenating):
         parts = self._parts(each, values)
         if parts and not self._is_read_anywhere(each, parts):
             return self._joined(each, parts)
+        self._spread(each, values)
         steps: frozenset[Step] = frozenset({each})
         if each.name in {"cat", "scatter part"}:
             steps = steps.union(*self._steps(each, values))
         else:
             steps = steps.union(*[value.steps for value in values])
-        reads: dict[Access, None] = {}
-        if each.name in {"embedding", "gather", "index"}:
+        reads = Counter[Access]()
+        if each.name in LOOKED_UP:
             table, *indices = values
-            places = tuple(place for index in indices for place in over(index, each))
-            reads.update(dict.fromkeys(places))
-            key = *map(_looked_up, indices), each.shape, each.settings
+            reads.update(place for index in indices for place in over(index, each))
+            key = *map(looked_up, indices), each.shape, each.settings
             for access in table.loads():
                 rows = rows_in_order(access, indices[0], each) if indices else None
-                reads[rows or Access(access.memory, 0, (), (access, key))] = None
+                reads[rows or Access(access.memory, 0, (), (access, key))] += 1
         elif each.name == "scatter part" and (part := part_of(each)) is not None:
-            for access in values[0].loads():
-                reads[access if access.tag else part(access)] = None
+            for access, times in values[0].counted():
+                reads[part(access)] += times
             for value in values[1:]:
-                reads.update(dict.fromkeys(value.loads()))
+                reads.update(dict(value.counted()))
         elif each.name in TAGGED:
             for place, value in enumerate(values):
                 if place and each.name == "scatter part":  # what is around the part
-                    reads.update(dict.fromkeys(value.loads()))
+                    reads.update(dict(value.counted()))
                     continue
-                for access in value.loads():
-                    anywhere = _anywhere(access, value, each) if each.name == "cat" else None
+                for access, times in value.counted():
+                    found = anywhere(access, value, each) if each.name == "cat" else None
                     if each.name == "pad" and not access.tag:
-                        anywhere = _further(access, each)
-                    if anywhere is not None:
-                        reads[anywhere] = None
+                        found = further(access, each)
+                    if found is not None:
+                        reads[found] += times
                         continue
                     tag = (
                         each.name,
@@ -212,15 +204,29 @@ class Lowering(Reducing, Calling, Concatenating):
                         assert isinstance(each.settings[1], int)
                         along = (*along[: each.settings[1]], False, *along[each.settings[1] :])
                     strides = access.strides if each.name == "cat" else ()
-                    reads[Access(access.memory, 0, strides, (*access.tag, *tag), along)] = None
+                    reads[Access(access.memory, 0, strides, (*access.tag, *tag), along)] += times
         else:
-            for value in values:
-                for access in value.loads():
-                    reads[broadcast(access, value.shape, each.shape)] = None
-        found = inlined(each, tuple(reads), steps)
-        found.box.made_by = each
-        found.box.most = most_of(each, [value.box for value in values])
-        return found
+            for place, value in enumerate(values):
+                made = times_made(each, place)
+                for access, times in value.counted():
+                    reads[broadcast(access, value.shape, each.shape)] += times * made
+        result = inlined(each, reads, steps)
+        result.box.made_by = each
+        result.box.most = most_of(each, [value.box for value in values])
+        return result
+
+    def _spread(self, each: Operation, values: Sequence[Value]) -> None:
+        """Let what is read in more loops than it has become memory, if it does."""
+        is_put = each.name == "scatter part" and each.settings[0] == "select"
+        if is_put:
+            values = values[:1]
+        elif each.name in TAGGED | LOOKED_UP:
+            return
+        for value in values:
+            if value.shape != each.shape:
+                self._repeat(value.box, is_put=is_put)
+                if value.box.memory is not None:
+                    self._fixed.add(value.box.memory)
 
     def _steps(self, each: Operation, values: Sequence[Value]) -> Iterator[frozenset[Step]]:
         """The steps of what it reads: of a part, at the elements of the part."""

@@ -4,10 +4,14 @@ torch/_inductor/scheduler.py, ``shared_data_after_reordering_loop``."""
 from __future__ import annotations
 
 from math import prod
+from operator import itemgetter
 from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.access import dependency_on, merged
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.access import Dependency
+    from nanolint.memory.compiled.derive.buffers import Memory
     from nanolint.memory.compiled.derive.groups import Group
 
 Loops = tuple[tuple[int, int], ...]
@@ -22,8 +26,8 @@ class Reordered:
         before, after = (mine, theirs) if self._is_first else (theirs, mine)
         self._sizes = [size for size, _ in before.loops]
         self._order = [before.loops.index(loop) for loop in after.loops]
-        moved, still = (one, other) if self._is_first else (other, one)
-        places = {(each.memory, each.offset, self._loops(each)) for each in moved.deps}
+        self._moved, still = (one, other) if self._is_first else (other, one)
+        places = {(each.memory, each.offset, self._loops(each)) for each in self._moved.deps}
         self.nbytes = sum(
             each.nbytes
             for each in still.deps
@@ -40,6 +44,20 @@ class Reordered:
             found.pop()
         return tuple(found)
 
+    def apply(self) -> None:
+        """Let the loops run so from now on (scheduler.py, ``apply_new_loop_order``)."""
+        for kernel in self._moved.kernels:
+            kernel.reads = tuple(map(self._reordered, kernel.reads))
+            kernel.writes = tuple(map(self._reordered, kernel.writes))
+        self._moved.look()
+
+    def _reordered(self, each: Dependency) -> Dependency:
+        loops = self._loops(each)
+        if loops is not None:
+            return dependency_on(each.memory, each.offset, loops, ())
+        tag = *each.tag, "reordered", *self._order
+        return dependency_on(each.memory, each.offset, each.loops, tag, each.numel)
+
     def meet(self, read: Dependency, write: Dependency) -> bool:
         """Whether what ``other`` reads is then where ``one`` writes it, in the same order."""
         if self._is_first:
@@ -48,20 +66,63 @@ class Reordered:
 
 
 def shared_in_other_loops(one: Group, other: Group) -> tuple[int, Reordered | None]:
-    """Bytes that both go through alike once loops are merged, or put into another order: that of
-    the largest memory for which this can be done, what one of them writes first."""
+    """Bytes that both go through alike once loops are merged, or put into another order, and that
+    order (``_try_reorder_loops_for_candidates``)."""
+    pair = _decisive(one, other)
+    if pair is None:
+        return 0, None
+    mine, theirs = pair
+    if len(mine.loops) != len(theirs.loops):
+        return (mine.nbytes if mine.place == theirs.place else 0), None
+    if not _can_be_moved(mine, theirs, one, other):
+        return 0, None
+    moved = Reordered(one, other, mine, theirs)
+    return moved.nbytes, moved
+
+
+def _decisive(one: Group, other: Group) -> tuple[Dependency, Dependency] | None:
+    """The accesses by which the order is decided: those of the largest memory that both go through
+    alike but for the order, what one of them writes first; None where another that one writes and
+    the other reads forbids it."""
+    mine, theirs = _by_memory(one), _by_memory(other)
     best, found = (False, 0), None
-    for mine in one.deps:
-        for theirs in other.deps:
-            if mine.memory is not theirs.memory or mine.tag or theirs.tag:
-                continue
-            is_same = mine.place == theirs.place
-            if is_same or _can_be_moved(mine, theirs, one, other):
-                key = mine in one.writes or theirs in other.writes, mine.nbytes
-                if key > best:
-                    best, found = key, None if is_same else (mine, theirs)
-    moved = found and Reordered(one, other, *found)
-    return (moved.nbytes if moved else best[1]), moved
+    for memory, (read, write) in mine.items():
+        if memory not in theirs:
+            continue
+        other_read, other_write = theirs[memory]
+        first, second = write or read, other_write or other_read
+        assert first is not None and second is not None
+        is_passed = bool((write and other_read) or (other_write and read))
+        if not (first.tag or second.tag) and _sorted(first) == _sorted(second):
+            key = is_passed, first.numel
+            if key > best:
+                best, found = key, (first, second)
+        elif is_passed and not _is_part(write or other_write, other_read or read):
+            return None
+    return found
+
+
+def _by_memory(group: Group) -> dict[Memory, tuple[Dependency | None, Dependency | None]]:
+    """The last read and write of each memory."""
+    reads = {each.memory: each for each in group.reads}
+    writes = {each.memory: each for each in group.writes}
+    return {each: (reads.get(each), writes.get(each)) for each in reads | writes}
+
+
+def _sorted(each: Dependency) -> tuple[int, Loops]:
+    """``normalize_with_stride_order``."""
+    ordered = sorted(each.loops, key=itemgetter(1), reverse=True)
+    return each.offset, merged(tuple(ordered))
+
+
+def _is_part(write: Dependency | None, read: Dependency | None) -> bool:
+    """Whether the loops of what is written are among those of what is read, whose own are not known
+    where no strides tell them: then they are more than one."""
+    assert write is not None and read is not None
+    sizes = [size for size, _ in merged(write.loops)]
+    if read.tag:
+        return len(sizes) > 1
+    return {*sizes} <= {size for size, _ in merged(read.loops)}
 
 
 def _can_be_moved(mine: Dependency, theirs: Dependency, one: Group, other: Group) -> bool:
@@ -73,7 +134,5 @@ def _can_be_moved(mine: Dependency, theirs: Dependency, one: Group, other: Group
         not (one.sums and other.sums)
         and not moved.is_uneven
         and prod(size for size, stride in place.loops if stride) == moved.numel
-        and mine.offset == theirs.offset
-        and len(mine.loops) == len(theirs.loops)
         and sorted(mine.loops) == sorted(theirs.loops)
     )

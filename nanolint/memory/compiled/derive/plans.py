@@ -118,10 +118,11 @@ class Plans:
         outputs = [each for each in dict.fromkeys(outputs) if base_of(each).kind != INPUT]
         lowering, emission = self._lowered(
             parts.forward, inputs, outputs, seen=graph.outputs, lying={},
-            donated=(), freed=set(self.given), counted=(),
+            donated=(), freed=set(self.given), counted=(), viewed={},
         )  # fmt: skip
         if self.inductor.reorders:
             reorder(emission.graph, takes_off=self.inductor.takes_off_outputs)
+            emission.recount()
         for operation, place in self.given.items():
             memory = lowering.inputs.get(operation)
             if memory is not None and memory in emission.buffers:
@@ -155,10 +156,17 @@ class Plans:
             parts.backward, [*parts.saved, *graph.tangents], gradients,
             seen=gradients, lying=self._lying,
             donated=(counted & single) - given_out,
-            freed=freed | set(graph.tangents), counted=counted,
+            freed=freed | set(graph.tangents),
+            counted=counted | set(graph.tangents if self.inductor.counts_tangents else ()),
+            viewed={
+                base_of(each): base_of(each) in parts.saved
+                for each in parts.saved
+                if each.kind == VIEW and base_of(each).kind == INPUT
+            },
         )  # fmt: skip
         if self.inductor.reorders:
             reorder(emission.graph, takes_off=self.inductor.takes_off_outputs)
+            emission.recount()
         self.tangent_slots = [self.slots + place for place in range(len(graph.tangents))]
         self.slots += len(graph.tangents)
         shared: list[int] = []

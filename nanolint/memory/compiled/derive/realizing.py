@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.access import (
     Access,
     dependency,
+    in_order,
     stepped,
 )
 from nanolint.memory.compiled.derive.buffers import Memory
-from nanolint.memory.compiled.derive.kernels import LOOPS, Kernel
+from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     CALL,
     GETITEM,
@@ -25,8 +26,8 @@ from nanolint.memory.compiled.derive.operations import (
 from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
-    loop_order,
     lying_as,
+    outwards,
     padded,
     what_of,
 )
@@ -144,15 +145,11 @@ class Realizing:
                 if self._is_multiplied_in_view(box.made_by):
                     box.strides = contiguous_strides(box.shape)
                 else:
-                    box.strides = lying_as(box.reads, box.shape, box.strides)
+                    seen = self._seen(box.made_by, box.reads)
+                    box.strides = lying_as(seen, box.shape, box.strides)
             memory = self._memory(box.shape, box.strides, box.dtype, box.role, pads=box.pads)
             written = Access(memory, 0, box.strides)
-            inwards = loop_order((written, *box.reads), box.shape)
-            order: Sequence[int]
-            if inwards is None:
-                order = sorted(range(len(box.shape)), key=lambda dim: -box.strides[dim])
-            else:
-                order = inwards[::-1]
+            order = outwards((written, *box.reads), box.shape, (1, *box.times))
             loops = tuple([box.shape[dim] for dim in order])
             step = ("permute", *order)
             write, *reads = [
@@ -181,6 +178,23 @@ class Realizing:
         users = self._users.get(each, {})
         return not any(user.kind == VIEW and user in self._outputs for user in users)
 
+    def _seen(self, each: Operation, reads: Sequence[Access]) -> tuple[Access, ...]:
+        """The reads by which it is decided how a result lies. Where a view of it is made, or it is
+        repeated, that is while what it reads may still lie in order (``FlexibleLayout``); else
+        when all is lowered (graph.py, ``finalize``)."""
+        users = self._users.get(each, {})
+        if not any(
+            user.kind == VIEW or (user.kind == POINTWISE and user.shape != each.shape)
+            for user in users
+        ):
+            return tuple(reads)
+        return tuple([each if self._is_decided(each.memory) else in_order(each) for each in reads])
+
+    def _is_decided(self, memory: Memory) -> bool:
+        if memory.of is None or memory in self._fixed:
+            return True
+        return self.kernels[memory.of].kind == LIBRARY
+
     def _is_multiplied_in_view(self, each: Operation) -> bool:
         """Whether a product reads it through a view, for which it lies in order (ir.py,
         ``convert_to_reinterpret_view``)."""
@@ -193,6 +207,14 @@ class Realizing:
 
     def _mark_reuse(self, box: Box) -> None:
         if box.memory is None and (box.is_large or len(box.reads) > MOST_READS):
+            self.realize(box)
+
+    def _repeat(self, box: Box, *, is_put: bool = False) -> None:
+        """What is read in loops that have more to them (lowering.py, ``expand``)."""
+        facts = self._inductor
+        if not (facts.inlines_put if is_put else facts.inlines_repeated):
+            self._mark_reuse(box)
+        elif box.memory is None and box.is_large:
             self.realize(box)
 
     def _hint(self, box: Box) -> None:

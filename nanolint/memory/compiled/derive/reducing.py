@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.access import Access, dependency, stepped
+from nanolint.memory.compiled.derive.access import Access, dependency
+from nanolint.memory.compiled.derive.counting import unrolled
 from nanolint.memory.compiled.derive.kernels import LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import REDUCTION, Operation
-from nanolint.memory.compiled.derive.summing import UNROLLED, Summing, unrolled
+from nanolint.memory.compiled.derive.summing import UNROLLED, Summing
 from nanolint.memory.compiled.derive.values import Box, Value, inlined
 from nanolint.memory.tensors.device import NotDerived, NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32
@@ -76,8 +77,8 @@ class Reducing(Summing):
         """``var``: the sum of squares, which is divided where it is read; the mean is nobody's."""
         kept, gone, order = self._loops(value, over)
         loops = (*kept, *gone)
-        reads = [stepped(read, ("permute", *order), value.shape, loops) for read in value.loads()]
-        if prod(gone) < UNROLLED or self._splits(reads, kept, gone) > 1:
+        reads = self._counted_in(value, order, loops)
+        if prod(gone) < UNROLLED or self._splits(list(reads), kept, gone) > 1:
             raise NotTraced("a variance of few elements, or in several steps")
         (squares,) = self._two((each,), value, over, "variance")
         box = Box(squares.shape, squares.strides, FLOAT32, each.role)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING
@@ -14,13 +15,14 @@ from nanolint.memory.compiled.derive.access import (
     merged,
     stepped,
 )
-from nanolint.memory.compiled.derive.counting import Moved, away
+from nanolint.memory.compiled.derive.counting import unrolled
+from nanolint.memory.compiled.derive.elsewhere import at_place
 from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import VIEW, base_of
 from nanolint.memory.compiled.derive.realizing import Realizing
 from nanolint.memory.compiled.derive.rows import rows_before
 from nanolint.memory.compiled.derive.splits import inner_splits
-from nanolint.memory.compiled.derive.values import Box, at_place, lying_as
+from nanolint.memory.compiled.derive.values import Box, lying_as, outwards
 from nanolint.memory.compiled.reductions import column_sum_splits
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import contiguous_strides
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
-    from nanolint.memory.compiled.derive.counting import Step
     from nanolint.memory.compiled.derive.operations import Operation
     from nanolint.memory.compiled.derive.rows import Rows
     from nanolint.memory.compiled.derive.values import Value
@@ -54,14 +55,17 @@ class Summing(Realizing):
         order = (*kept, *gone)
         return tuple(shape[d] for d in kept), tuple(shape[d] for d in gone), order
 
+    def _counted_in(self, value: Value, order: tuple[int, ...], loops: Shape) -> Counter[Access]:
+        """What it reads, in these loops, and how often."""
+        found = Counter[Access]()
+        for read, times in value.counted():
+            found[stepped(read, ("permute", *order), value.shape, loops)] += times
+        return found
+
     def _reduced(self, each: Operation, value: Value, over: Sequence[object], dtype: Dtype) -> Box:
         kept, gone, order = self._loops(value, over)
         loops = (*kept, *gone)
-        reads = tuple(
-            dict.fromkeys(
-                stepped(read, ("permute", *order), value.shape, loops) for read in value.loads()
-            )
-        )
+        reads = self._counted_in(value, order, loops)
         numel, rnumel = prod(kept), prod(gone)
         strides = contiguous_strides(kept)
         if rnumel < UNROLLED:
@@ -73,7 +77,7 @@ class Summing(Realizing):
             steps = unrolled(each, value.steps, value.shape, over)
             return Box(kept, strides, dtype, each.role, tuple(places), steps)
         box = Box(kept, strides, dtype, each.role)
-        splits = 1 if each.name in NEVER_SPLIT else self._splits(reads, kept, gone)
+        splits = 1 if each.name in NEVER_SPLIT else self._splits(list(reads), kept, gone)
         depends = [dependency(read, loops) for read in reads]
         if splits == 1:
             (box.memory,) = self._whole([each], reads, kept, gone, each.name, dtype)
@@ -87,15 +91,11 @@ class Summing(Realizing):
         made = each.role.made("partial sums")
         part_shape = (*kept, splits)
         part_dtype = dtype if dtype.itemsize >= 4 else FLOAT32
-        # The columns of a matrix stay side by side in the partial sums.
-        part = self._memory(
-            part_shape,
-            (1, numel) if len(kept) == 1 else contiguous_strides(part_shape),
-            part_dtype,
-            made,
-            pads=False,
-        )
         block = -(-rnumel // splits)
+        strides = contiguous_strides(part_shape)
+        if len(kept) == 1:  # the columns of a matrix stay side by side in the partial sums
+            strides = lying_as(_stepped_by(block, reads, kept, gone), part_shape, (1, numel))
+        part = self._memory(part_shape, strides, part_dtype, made, pads=False)
         write = dependency(Access(part, 0, part.strides), part_shape)
         parts = [
             dependency_on(
@@ -104,10 +104,13 @@ class Summing(Realizing):
             )
             for one, read in zip(depends, reads, strict=True)
         ]  # fmt: skip
-        if numel == 1 and rnumel == splits * block and not self._inductor.reorders_loops:
-            # Loops that were made one go through all of it, as those of one element at a time.
+        goes_on = numel > 1 or not self._inductor.reorders_loops
+        if goes_on and rnumel == splits * block and strides[-1] == 1:
+            # They go through all of it, one part after the other.
             parts = [
-                one if not one.tag and _in_one(one, kept) == ((rnumel, 1),) else part
+                dependency_on(one.memory, one.offset, _in_parts(one, kept, splits, block), ())
+                if not one.tag and _goes_on(one, kept, rnumel)
+                else part
                 for one, part in zip(depends, parts, strict=True)
             ]
         kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
@@ -171,7 +174,7 @@ class Summing(Realizing):
     def _whole(
         self,
         results: Sequence[Operation],
-        reads: Sequence[Access],
+        reads: Counter[Access],
         kept: Shape,
         gone: Shape,
         what: str,
@@ -180,19 +183,21 @@ class Summing(Realizing):
         """Sums that are made at once, by one kernel each: one lies as what it reads, if nobody asks
         how it lies."""
         found = []
+        of_kept = [each._replace(strides=each.strides[: len(kept)]) for each in reads]
         for result in results:
-            strides, seen = contiguous_strides(kept), reads
+            strides = contiguous_strides(kept)
             if self._lies_as_read(result):
-                of_kept = [each._replace(strides=each.strides[: len(kept)]) for each in reads]
-                strides = lying_as(tuple(of_kept), kept, strides)
-            order = sorted(range(len(kept)), key=lambda dim: -strides[dim])
+                strides = lying_as(self._seen(result, of_kept), kept, strides)
+            memory = self._memory(kept, strides, dtype, result.role)
+            written = Access(memory, 0, memory.strides)
+            order = outwards((written, *of_kept), kept, (1, *reads.values()))
             loops = tuple(kept[dim] for dim in order)
+            seen = list(reads)
             if loops != kept:
                 step = ("permute", *order, *range(len(kept), len(kept) + len(gone)))
                 seen = [stepped(each, step, (*kept, *gone), (*loops, *gone)) for each in reads]
             depends = [dependency(each, (*loops, *gone)) for each in seen]
-            memory = self._memory(kept, strides, dtype, result.role)
-            write = stepped(Access(memory, 0, memory.strides), ("permute", *order), kept, loops)
+            write = stepped(written, ("permute", *order), kept, loops)
             kernel = Kernel(
                 SUMS, depends, (dependency(write, loops),), prod(kept), prod(gone), what=what
             )
@@ -210,6 +215,7 @@ class Summing(Realizing):
         counted = self._counted(reads, (*kept, *gone), len(kept))
         if not counted:
             return 1
+        self._fixed.update(read.memory for read in counted)
         outer = sum(
             all(
                 stride == 0 or stride > 1
@@ -258,25 +264,7 @@ class Summing(Realizing):
         """Results of one pass over the same elements, two or one."""
         kept, gone, order = self._loops(value, over)
         loops = (*kept, *gone)
-        reads = [stepped(read, ("permute", *order), value.shape, loops) for read in value.loads()]
-        return self._whole(results, reads, kept, gone, what)
-
-
-def unrolled(
-    each: Operation, of_each: frozenset[Step], shape: Shape, over: Sequence[object]
-) -> frozenset[Step]:
-    """The steps of a reduction that is written out: those of each element, and what joins two."""
-    found: set[Step] = set()
-    dims = [dim for dim in range(len(shape)) if dim in over]
-    places = list(combinations(*(range(shape[dim]) for dim in dims)))
-    for number, place in enumerate(places):
-        steps = of_each
-        for dim, at in zip(dims, place, strict=True):
-            steps = away(steps, shape, dim, ("at", at))
-        found |= steps
-        if number:
-            found.add(Moved(each, ((0, number),)))
-    return frozenset(found)
+        return self._whole(results, self._counted_in(value, order, loops), kept, gone, what)
 
 
 def _in_one(read: Dependency, kept: Shape) -> tuple[tuple[int, int], ...]:
@@ -284,6 +272,31 @@ def _in_one(read: Dependency, kept: Shape) -> tuple[tuple[int, int], ...]:
     (ir.py, ``_multilayer_wrap_loader``: one index, divided again where that does not cancel)."""
     outer = sum(size != 1 for size in kept)
     return read.loops[:outer] + merged(read.loops[outer:])
+
+
+def _goes_on(read: Dependency, kept: Shape, rnumel: int) -> bool:
+    """Whether what is reduced lies side by side."""
+    return _in_one(read, kept)[sum(size != 1 for size in kept) :] == ((rnumel, 1),)
+
+
+def _in_parts(
+    read: Dependency, kept: Shape, splits: int, block: int
+) -> tuple[tuple[int, int], ...]:
+    outer = sum(size != 1 for size in kept)
+    return (*read.loops[:outer], (splits, block), (block, 1))
+
+
+def _stepped_by(
+    block: int, reads: Iterable[Access], kept: Shape, gone: Shape
+) -> tuple[Access, ...]:
+    """How far each read goes from sum to sum, and from part to part."""
+    found = []
+    for read in reads:
+        if len(read.strides) == len(kept) + len(gone):
+            steps = zip(contiguous_strides(gone), gone, read.strides[len(kept) :], strict=True)
+            part = sum(block // step % size * stride for step, size, stride in steps)
+            found.append(read._replace(strides=(*read.strides[: len(kept)], part)))
+    return tuple(found)
 
 
 def _are_many(card: Card, sums: int) -> bool:

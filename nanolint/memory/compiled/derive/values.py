@@ -12,7 +12,7 @@ from nanolint.memory.compiled.graph import ALIGNMENT, LONGEST_UNPADDED
 from nanolint.memory.tensors.sized import of_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nanolint.memory.compiled.derive.buffers import Memory
     from nanolint.memory.compiled.derive.counting import Step
@@ -28,7 +28,8 @@ class Box:
     """A result: memory, or what would be computed wherever it is read."""
 
     __slots__ = (
-        "dtype", "made_by", "memory", "most", "pads", "reads", "role", "shape", "steps", "strides"
+        "dtype", "made_by", "memory", "most", "pads", "reads", "role", "shape", "steps", "strides",
+        "times",
     )  # fmt: skip
 
     def __init__(
@@ -45,6 +46,7 @@ class Box:
         self.dtype = dtype
         self.role = role
         self.reads = reads
+        self.times = (1,) * len(reads)  # how often it reads each: what is used twice is made twice
         self.steps = steps
         self.most: int | None = None  # steps, were none of them shared
         self.memory: Memory | None = None
@@ -95,6 +97,10 @@ class Value:
             before = shape
         return found
 
+    def counted(self) -> Iterator[tuple[Access, int]]:
+        """What reading it reads, and how often."""
+        return zip(self.loads(), self.box.times if self.box.memory is None else (1,), strict=True)
+
     @property
     def steps(self) -> frozenset[Step]:
         """What is computed wherever it is read."""
@@ -114,45 +120,6 @@ class Value:
         return found
 
 
-def over(index: Value, each: Operation, shape: Shape | None = None) -> Iterable[Access]:
-    """The reads of an index, repeated over what is taken or added at each of its places."""
-    shape = each.shape if shape is None else shape
-    missing = len(shape) - len(index.shape)
-    for access in index.loads():
-        if access.tag:
-            yield access
-        elif shape[: len(index.shape)] == index.shape:
-            yield Access(access.memory, access.offset, (*access.strides, *(0,) * missing))
-        else:
-            yield Access(access.memory, access.offset, (), (access.strides, index.shape, shape))
-
-
-def rows_in_order(table: Access, index: Value, each: Operation) -> Access | None:
-    """A table whose rows are read in order, by an index that is a row's own number."""
-    steps = {operation_of(each).name for each in index.steps}
-    if steps != {"arange"} or index.box.reads or each.name != "embedding" or table.tag:
-        return None
-    down, across = table.strides
-    lead = [down if size != 1 else 0 for size in index.shape]
-    if sum(map(bool, lead)) > 1:
-        return None
-    return Access(table.memory, table.offset, (*lead, across))
-
-
-def part_of(each: Operation) -> Callable[[Access], Access] | None:
-    """How what is put into a part of zeros is read in the loops of the whole; None where that is
-    no simple shift (lowering.py, ``slice_scatter`` and ``select_scatter``)."""
-    kind, dim, start, *rest = each.settings
-    assert isinstance(dim, int)
-    if not isinstance(start, int) or start < 0:
-        return None
-    if kind == "select":
-        return lambda it: it._replace(strides=(*it.strides[:dim], 0, *it.strides[dim:]))
-    if kind == "slice" and rest == [1]:
-        return lambda it: it._replace(offset=it.offset - start * it.strides[dim])
-    return None
-
-
 def most_of(each: Operation, boxes: Iterable[Box]) -> int | None:
     """The most steps of what reads these; None where it is not known of one."""
     found = own_steps_of(each)
@@ -164,8 +131,12 @@ def most_of(each: Operation, boxes: Iterable[Box]) -> int | None:
     return found
 
 
-def inlined(each: Operation, reads: tuple[Access, ...], steps: frozenset[Step]) -> Value:
-    box = Box(each.shape, each.strides, each.dtype, each.role, reads, steps)
+def inlined(
+    each: Operation, reads: Iterable[Access] | Mapping[Access, int], steps: frozenset[Step]
+) -> Value:
+    box = Box(each.shape, each.strides, each.dtype, each.role, tuple(reads), steps)
+    if isinstance(reads, dict):
+        box.times = tuple(reads.values())
     return Value(box, each.shape)
 
 
@@ -174,42 +145,46 @@ def memory_of(value: Value) -> Memory:
     return value.box.memory
 
 
-def at_place(read: Access, kept: int, place: tuple[int, ...]) -> Access:
-    """The access at one place of the reduced loops."""
-    if read.tag:
-        along = None if read.along is None else read.along[:kept]
-        return Access(read.memory, read.offset, (), (*read.tag, place), along)
-    rest = sum(at * stride for at, stride in zip(place, read.strides[kept:], strict=True))
-    return Access(read.memory, read.offset + rest, read.strides[:kept])
-
-
 def what_of(box: Box) -> str:
     made = max(map(operation_of, box.steps), key=lambda each: each.number, default=None)
     return "copy" if made is None else made.name
 
 
-def loop_order(reads: Sequence[Access], shape: Shape) -> tuple[int, ...] | None:
+def loop_order(
+    reads: Sequence[Access], shape: Shape, times: Sequence[int] = ()
+) -> tuple[int, ...] | None:
     """The dimensions, the innermost first, each inside of those that more of the reads have outside
-    of it (scheduler.py, ``pick_loop_order``); None where no strides tell."""
+    of it (scheduler.py, ``pick_loop_order``); None where no strides tell. ``times`` is how often
+    each is read."""
     if not reads or any(len(read.strides) != len(shape) for read in reads):
         return None
-    return _order_of(tuple([read.strides for read in reads]), shape)
+    return _order_of(tuple([read.strides for read in reads]), shape, tuple(times))
 
 
 @of_sizes
-def _order_of(reads: tuple[Strides, ...], shape: Shape) -> tuple[int, ...]:
+def _order_of(reads: tuple[Strides, ...], shape: Shape, times: tuple[int, ...]) -> tuple[int, ...]:
     by_dim = list(zip(*reads, strict=True))
 
     def compared(one: int, other: int) -> int:
         if shape[one] == 1 or shape[other] == 1:
             return (shape[one] == 1) - (shape[other] == 1)
-        pairs = list(zip(by_dim[one], by_dim[other], strict=True))
-        first = sum(not theirs or mine < theirs for mine, theirs in pairs)
-        second = sum(not mine or theirs < mine for mine, theirs in pairs)
+        pairs = list(zip(by_dim[one], by_dim[other], times or (1,) * len(reads), strict=True))
+        first = sum(count for mine, theirs, count in pairs if not theirs or mine < theirs)
+        second = sum(count for mine, theirs, count in pairs if not mine or theirs < mine)
         return second - first or other - one
 
     from_last = range(len(shape) - 1, -1, -1)  # which one decides where comparisons disagree
     return tuple(sorted(from_last, key=cmp_to_key(compared)))
+
+
+def outwards(accesses: Sequence[Access], shape: Shape, times: Sequence[int]) -> Sequence[int]:
+    """The dimensions, the outermost first, of loops that write the first of these and read the rest
+    (ir.py, ``simplify_and_reorder``)."""
+    written = accesses[0].strides
+    inwards = loop_order(accesses, shape, times)
+    if inwards is not None:
+        return inwards[::-1]
+    return sorted(range(len(shape)), key=lambda dim: -written[dim])
 
 
 def lying_as(reads: Sequence[Access], shape: Shape, strides: Strides) -> Strides:
@@ -219,6 +194,14 @@ def lying_as(reads: Sequence[Access], shape: Shape, strides: Strides) -> Strides
     for dim in loop_order(reads, shape) or ():
         found[dim], step = step, step * shape[dim]
     return tuple(found)
+
+
+@of_sizes
+def is_ordered(shape: Shape, strides: Strides, asked: Strides) -> bool:
+    """Whether the strides grow in the order of others (ir.py, ``is_stride_ordered``)."""
+    dims = [dim for dim, size in enumerate(shape) if size != 1]
+    found = [strides[dim] for dim in sorted(dims, key=lambda dim: (asked[dim], -dim))]
+    return found == sorted(found)
 
 
 @of_sizes

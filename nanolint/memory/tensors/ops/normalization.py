@@ -78,18 +78,28 @@ def _is_narrow(card: Card, width: int) -> bool:
     return width // 32 < card.multiprocessors // 2
 
 
-def _written_out(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:
-    """``rms_norm_composite``: the square's mean, in float32, and two products."""
+def is_written_out(x: Tensor, weight: Tensor | None) -> bool:
+    """Whether ``rms_norm`` is ``rms_norm_composite`` (aten/src/ATen/native/layer_norm.cpp)."""
+    mixes = weight is not None and weight.dtype is not x.dtype
+    return x.device.release < RMS_NORM_FUSED_SINCE or mixes
+
+
+def written_out(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:
+    """``rms_norm_composite``: the square's mean, in float32, and two products, which since there is
+    one kernel, too, lie in order, but for images whose channels move fastest."""
     wide = cast(x, FLOAT32) if x.dtype.itemsize < 4 else x
     squares = pow(wide, 2)
     shifted = mean(squares, range(-dimensions, 0), keepdim=True)  # epsilon is added in place
     scale = rsqrt(shifted)
     del squares, shifted
     normed = mul(wide, scale)
-    return normed if weight is None else mul(normed, weight)
+    if weight is not None:
+        normed = mul(normed, weight)
+    is_old = x.device.release < RMS_NORM_FUSED_SINCE
+    return normed if is_old or is_channels_last(x) else contiguous(normed)
 
 
-def _is_channels_last(x: Tensor) -> bool:
+def is_channels_last(x: Tensor) -> bool:
     order = (0, 2, 3, 1)
     if x.ndim != 4 or x.is_contiguous:
         return False
@@ -106,15 +116,15 @@ def rms_norm(
 ) -> Tensor:
     """``F.rms_norm`` over the last dimensions.
 
-    One kernel since torch 2.9, but for images whose channels move fastest; float32 under autocast
-    since 2.12.
+    One kernel since torch 2.9, but for images whose channels move fastest and for a weight of
+    another type; float32 under autocast since 2.12.
     """
     release, dimensions = x.device.release, len(normalized_shape)
     casts = release >= RMS_NORM_FLOAT32_SINCE
     scale = to_float32(weight) if weight is not None and casts else weight
     source = to_float32(x) if casts else x
-    if release < RMS_NORM_FUSED_SINCE or _is_channels_last(source):
-        return cast(_written_out(source, dimensions, scale), source.dtype)
+    if is_written_out(source, scale) or is_channels_last(source):
+        return cast(written_out(source, dimensions, scale), source.dtype)
     device, shape, dtype = x.device, x.shape, source.dtype
     inner = tuple(normalized_shape)
     rows = shape[: len(shape) - dimensions] + (1,) * dimensions

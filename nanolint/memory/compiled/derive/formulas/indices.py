@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.compiled.derive.formulas.elements import masked_fill
 from nanolint.memory.compiled.derive.operations import CALL, FALLS_BACK, POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotVerified
@@ -13,7 +14,7 @@ from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.creation import MADE, create, full_of
 from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, scattering
 from nanolint.memory.tensors.ops.pointwise import add, mul, remainder, sub
-from nanolint.memory.tensors.ops.views import cast, flatten, view
+from nanolint.memory.tensors.ops.views import cast, flatten, unsqueeze, view
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
+
+
+# torch/_decomp/decompositions.py, embedding_dense_backward: rows that do not count are left out in
+# the sum. Before, they were chosen away ahead of it. In 2.13, not in 2.12.1.
+MASKED_IN_SUM_SINCE = (2, 13)
+NO_PADDING = -1
 
 
 def into_zeros(
@@ -48,6 +55,8 @@ def embedding(
     rows, gradient = weight.shape, weight.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
+        if t.device.release < MASKED_IN_SUM_SINCE:
+            g = masked_fill(t, g, unsqueeze(compare(index, NO_PADDING), -1))
         return [into_zeros(t, (index,), g, rows, gradient)]
 
     return record(out, (weight,), backward, index)

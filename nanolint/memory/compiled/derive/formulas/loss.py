@@ -12,7 +12,7 @@ from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotDerived
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
-from nanolint.memory.tensors.layout import normalized
+from nanolint.memory.tensors.layout import normalized, result_strides
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.creation import create
@@ -61,7 +61,11 @@ def softmax(
         known = cast(out, FLOAT32) if made.itemsize < 4 else out
         if multiplies:
             product = mul(flow, known)
-            found = sub(product, mul(known, reduce(t, "sum", product, over, True)))
+            of = neg(known), reduce(t, "sum", product, over, True), product
+            strides = result_strides(x.shape, *((each.shape, each.strides) for each in of))
+            found: Tensor = t.make(  # inductor_prims.py, ``fma``
+                "multiplied sum", POINTWISE, of, x.shape, product.dtype, role, strides=strides
+            )
         else:
             below = mul(exp(known), reduce(t, "sum", flow, over, True))
             found = sub(flow, below)

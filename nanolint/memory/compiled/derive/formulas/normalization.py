@@ -12,6 +12,7 @@ from nanolint.memory.tensors.autograd import record_all
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.normalization import is_written_out, written_out
 from nanolint.memory.tensors.ops.pointwise import add, div, mul, sub
 from nanolint.memory.tensors.ops.unary import pow, rsqrt
 from nanolint.memory.tensors.ops.views import cast, contiguous
@@ -108,6 +109,8 @@ def rms_norm(
     scale = to_float32(weight) if weight is not None and casts else weight
     source = to_float32(x) if casts else x
     dims = len(normalized_shape)
+    if is_written_out(source, scale):
+        return cast(written_out(source, dims, scale), source.dtype)
     over = tuple(range(x.ndim - dims, x.ndim))
     outer = tuple(range(x.ndim - dims))
     inner = prod(x.shape[x.ndim - dims :])

@@ -21,8 +21,9 @@ from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, Dtype
 from nanolint.memory.tensors.names import ATTRIBUTES, METHODS
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.ops.creation import zeros_like
-from nanolint.memory.tensors.ops.parts import unbind
+from nanolint.memory.tensors.ops.parts import select, unbind
 from nanolint.memory.tensors.parameter import LeafTensor, Parameter
+from nanolint.memory.tensors.tracing import tracer_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -217,8 +218,11 @@ def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
 
 
 def rows(machine: Machine, x: Tensor) -> Sequence[Tensor]:
-    """What a loop over ``x`` runs through."""
+    """What a loop over ``x`` runs through: where it is traced, one index after the other
+    (torch/_dynamo/variables/tensor.py, ``unpack_var_sequence``)."""
     machine.bounded(x.shape[0])
+    if tracer_at(x.device) is not None:
+        return [select(x, 0, index) for index in range(x.shape[0])]
     return unbind(x, 0)
 
 

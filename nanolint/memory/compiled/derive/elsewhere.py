@@ -1,0 +1,119 @@
+"""How elements are read at other places than their own: by an index, in parts and in wholes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.access import Access
+from nanolint.memory.compiled.derive.counting import operation_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from nanolint.memory.compiled.derive.operations import Operation
+    from nanolint.memory.compiled.derive.values import Value
+    from nanolint.memory.tensors.layout import Shape
+
+
+def over(index: Value, each: Operation, shape: Shape | None = None) -> Iterable[Access]:
+    """The reads of an index, repeated over what is taken or added at each of its places."""
+    shape = each.shape if shape is None else shape
+    first = _first_looked_up(each)
+    missing = len(shape) - len(index.shape) - first
+    for access in index.loads():
+        if access.tag:
+            yield access
+        elif missing >= 0 and shape[first : first + len(index.shape)] == index.shape:
+            strides = *(0,) * first, *access.strides, *(0,) * missing
+            yield Access(access.memory, access.offset, strides)
+        else:
+            yield Access(access.memory, access.offset, (), (access.strides, index.shape, shape))
+
+
+def _first_looked_up(each: Operation) -> int:
+    """The first of the dimensions that indices take the place of."""
+    if each.name != "index":
+        return 0
+    (dims,) = each.settings
+    assert isinstance(dims, tuple) and isinstance(dims[0], int)
+    return dims[0] if dims == tuple(range(dims[0], dims[0] + len(dims))) else 0
+
+
+def rows_in_order(table: Access, index: Value, each: Operation) -> Access | None:
+    """A table whose rows are read in order, by an index that is a row's own number."""
+    steps = {operation_of(each).name for each in index.steps}
+    if steps != {"arange"} or index.box.reads or each.name != "embedding" or table.tag:
+        return None
+    down, across = table.strides
+    lead = [down if size != 1 else 0 for size in index.shape]
+    if sum(map(bool, lead)) > 1:
+        return None
+    return Access(table.memory, table.offset, (*lead, across))
+
+
+def part_of(each: Operation) -> Callable[[Access], Access] | None:
+    """How what is put into a part of zeros is read in the loops of the whole; None where that is
+    no simple shift (lowering.py, ``slice_scatter`` and ``select_scatter``)."""
+    kind, dim, start, *rest = each.settings
+    assert isinstance(dim, int)
+    if not isinstance(start, int) or start < 0:
+        return None
+    if kind == "select":
+        return lambda it: _put_at(it, dim)
+    if kind == "slice" and rest == [1]:
+        return lambda it: it if it.tag and not it.strides else _moved_by(it, dim, start)
+    return None
+
+
+def _moved_by(read: Access, dim: int, start: int) -> Access:
+    return read._replace(offset=read.offset - start * read.strides[dim])
+
+
+def _put_at(read: Access, dim: int) -> Access:
+    """The access with one more dimension, on which the place does not depend."""
+    along, strides, tag = read.along, read.strides, read.tag
+    if tag:
+        tag = *tag, "put", dim
+        along = None if along is None else (*along[:dim], False, *along[dim:])
+    if strides or not tag:
+        strides = *strides[:dim], 0, *strides[dim:]
+    return Access(read.memory, read.offset, strides, tag, along)
+
+
+def at_place(read: Access, kept: int, place: tuple[int, ...]) -> Access:
+    """The access at one place of the reduced loops."""
+    if read.tag:
+        along = None if read.along is None else read.along[:kept]
+        return Access(read.memory, read.offset, (), (*read.tag, place), along)
+    rest = sum(at * stride for at, stride in zip(place, read.strides[kept:], strict=True))
+    return Access(read.memory, read.offset + rest, read.strides[:kept])
+
+
+def anywhere(access: Access, part: Value, joined: Operation) -> Access | None:
+    """How a part is read, wherever in the whole it is; None where that depends on it."""
+    dim = joined.settings[0]
+    assert isinstance(dim, int)
+    if access.tag:
+        return access if part.shape[dim] == 1 else None
+    if part.shape[dim] != 1 and access.strides[dim]:
+        return None
+    return access._replace(strides=(*access.strides[:dim], 0, *access.strides[dim + 1 :]))
+
+
+def further(access: Access, padded: Operation) -> Access:
+    """How what is padded is read: from as much further ahead."""
+    sides = padded.settings[0] if padded.settings else ()
+    assert isinstance(sides, tuple)
+    offset = access.offset
+    for side, stride in zip(sides[::2], reversed(access.strides), strict=False):
+        assert isinstance(side, int)  # before the elements; the last dimension comes first
+        offset -= side * stride
+    return access._replace(offset=offset)
+
+
+def looked_up(index: Value) -> tuple[str, ...]:
+    """What tells the places that an index leads to from others: dependencies.py names them by
+    how many steps came before, whatever was read."""
+    return *sorted(operation_of(each).name for each in index.steps), *(
+        "load" for _ in index.loads()
+    )
