@@ -75,6 +75,10 @@ TRICKS = (
         "import nanolint.trainers.nanogpt.reading as m; m.syntax_tree = m.syntax_tree.__wrapped__",
     ),
     Trick(
+        "a card is looked for among those with its digits in their names (`gpus/lookup.py`)",
+        "import nanolint.gpus.lookup as m; m._digits = lambda text: ''",
+    ),
+    Trick(
         "garbage is looked for once in 200,000 objects",
         "import gc; gc.set_threshold = lambda *_: None",
     ),
