@@ -120,18 +120,28 @@ class Family:
     def __init__(self, first: int) -> None:
         self._first = first  # so many are read with plain numbers
         self._read: list[Read] = []
-        self._readings: list[Reading] = []  # what was of use lately comes first
         self._is_plain = False  # what was read with symbolic numbers was wrong
         self._plain: set[frozenset[int]] = set()  # the places of those that cannot be symbolic
 
+    @property
+    def readings(self) -> list[Reading]:
+        """Its readings; what was of use lately comes first, since the next is likely its, too."""
+        return [each for each, family in reversed(_lately.items()) if family is self]
+
+    def _uses(self, reading: Reading) -> None:
+        """Remember it above all others, and forget what was of no use for the longest time."""
+        _lately.pop(reading, None)
+        _lately[reading] = self
+        while len(_lately) > MOST_READINGS:
+            del _lately[next(iter(_lately))]
+
     def find(self, card: Card, numbers: Numbers) -> Tape | None:
         """The tape of a run, from the reading of another one."""
-        for at, reading in enumerate(self._readings):
+        for reading in self.readings:
             if reading.knows(numbers):
                 tape = reading.tape(card, numbers)
                 if tape is not None:
-                    self._readings.insert(0, self._readings.pop(at))  # the next is likely its, too
-                    _used(reading, self._readings)
+                    self._uses(reading)
                     return tape
         return None
 
@@ -143,7 +153,7 @@ class Family:
         varying = self._varying(numbers)
         if self._is_plain or not varying:
             return None
-        if any(reading.tape(card, numbers) for reading in self._readings):
+        if any(reading.tape(card, numbers) for reading in self.readings):
             return None  # it shows whether that one is right
         fixed = [1 + at for at in range(len(numbers)) if at not in varying]
         formulas = Formulas(card, *numbers, fixed=fixed)
@@ -161,8 +171,7 @@ class Family:
         self._is_plain = found is None or not all(map(reading.hold, self._read))
         if found is None or self._is_plain:
             return None
-        self._readings.insert(0, reading)
-        _used(reading, self._readings)
+        self._uses(reading)
         self._read.append(Read(card, numbers, found))
         del self._read[:-MOST_READ]
         return found
@@ -184,25 +193,15 @@ class Family:
     def add(self, card: Card, numbers: Numbers, tape: Tape) -> None:
         """Remember what was read with plain numbers, and hold to it what was said of it."""
         read = Read(card, numbers, tape)
-        self._is_plain = self._is_plain or not all(each.hold(read) for each in self._readings)
+        self._is_plain = self._is_plain or not all(each.hold(read) for each in self.readings)
         if self._is_plain:
-            self._readings.clear()
+            for each in self.readings:
+                del _lately[each]
         self._read.append(read)
         del self._read[:-MOST_READ]
 
 
-_lately: dict[Reading, list[Reading]] = {}  # what was of use last comes last, with those beside it
-
-
-def _used(reading: Reading, beside: list[Reading]) -> None:
-    """Remember it above all others, and forget the one that was of no use for the longest time."""
-    _lately.pop(reading, None)
-    _lately[reading] = beside
-    while len(_lately) > MOST_READINGS:
-        oldest = next(iter(_lately))
-        others = _lately.pop(oldest)
-        if oldest in others:
-            others.remove(oldest)
+_lately: dict[Reading, Family] = {}  # what was of use last comes last
 
 
 def _differences(one: Numbers, other: Numbers) -> frozenset[int]:

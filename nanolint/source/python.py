@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import warnings
+from contextlib import contextmanager
 from functools import lru_cache, wraps
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Node = TypeVar("Node", bound=ast.AST)
 Answer = TypeVar("Answer")
@@ -17,7 +18,15 @@ Answer = TypeVar("Answer")
 # One thread at a time. Before 3.11.8, CPython counts the depth of two trees in one place, and
 # raises SystemError (https://github.com/python/cpython/issues/106905); and what is done about
 # warnings counts for all threads.
-_alone = RLock()
+_one_at_a_time = RLock()
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """No other thread makes a tree, and invalid escapes are the author's business."""
+    with _one_at_a_time, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 @lru_cache(maxsize=16)  # a script, what it imports, and our own texts beside them
@@ -28,22 +37,19 @@ def python_tree(text: str) -> ast.Module:
 
 def new_tree(text: str) -> ast.Module:
     """The tree of ``text``. Raises what ``ast.parse`` raises."""
-    with _alone, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes are the author's business
+    with _alone():
         return ast.parse(text)
 
 
 def expression_tree(text: str) -> ast.expr:
     """The tree of a text that is one expression. Raises what ``ast.parse`` raises."""
-    with _alone, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _alone():
         return ast.parse(text, mode="eval").body
 
 
 def compile_only(text: str, name: str) -> None:
     """Make nothing of a program, the file ``name``. Raises what ``compile`` raises."""
-    with _alone, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _alone():
         compile(text, name, "exec", dont_inherit=True)
 
 

@@ -54,4 +54,4 @@ def test_readings_of_all_families_are_bounded_together(
         assert kin is not None
         families.append(kin[0])
     assert len(set(families)) == 4
-    assert [len(each._readings) for each in families] == [0, 0, 1, 1]
+    assert [len(each.readings) for each in families] == [0, 0, 1, 1]

@@ -6,7 +6,6 @@ launch makes (torch/_inductor/scheduler.py, ``decide_inplace_update``).
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.buffers import Memory
@@ -290,7 +289,7 @@ def _last_read(memory: Memory, group: Group) -> int:
     reads = dict.fromkeys([read for kernel in group.kernels for read in kernel.reads])
     *_, last = (read for read in reads if read.memory is memory)
     if not last.loops and not last.tag:  # a library call, or one element
-        return memory.itemsize * prod(memory.shape)
+        return memory.counted
     return last.nbytes * last.repeats
 
 

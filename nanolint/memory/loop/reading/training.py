@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.constants import GRAD_NORM_CHUNK
 from nanolint.memory.loop.grad_scaler import GradScaler
-from nanolint.memory.model.reading.interpreter import parsed
-from nanolint.memory.model.reading.scopes import Frame, Kind
+from nanolint.memory.model.reading.interpreter import written
 from nanolint.memory.model.reading.torch.calling import operation
 from nanolint.memory.model.reading.values import (
     Event,
@@ -66,11 +65,7 @@ def is_optimizer(value: Instance) -> bool:
 
 def read_text(machine: Script, name: str, module: str, given: dict[str, Value]) -> Namespace:
     """A module that is written in the language that is read."""
-    namespace = Namespace(module, dict(given))
-    tree = parsed((TEXTS / name).read_text(encoding="utf-8"))
-    assert tree is not None
-    machine.execute(tree.body, Frame(namespace, namespace.names, kind=Kind.MODULE))
-    return namespace
+    return written(machine, TEXTS / name, Namespace(module, dict(given)))
 
 
 def later(names: Iterable[str], table: Callable[[], Mapping[str, Namespace]]) -> dict[str, Value]:

@@ -301,11 +301,7 @@ class Interpreter(Machine):
         return self.imported[NN]
 
     def _of_nanolint(self, name: str, text: Path, names: dict[str, Value]) -> Namespace:
-        module = self.imported.setdefault(name, Namespace(name, names))
-        tree = parsed(text.read_text(encoding="utf-8"))
-        assert tree is not None
-        self.execute(tree.body, Frame(module, names, kind=Kind.MODULE))
-        return module
+        return written(self, text, self.imported.setdefault(name, Namespace(name, names)))
 
     def move(self, module: Instance, device: Device | None) -> None:
         modules.move(self, module, device)
@@ -360,6 +356,13 @@ class Interpreter(Machine):
 
 NN, OPTIM, EINOPS_LAYERS = "torch.nn", "torch.optim", "einops.layers.torch"
 LETS_GO_SINCE = (2, 12)  # ``del q, k, v`` in F.multi_head_attention_forward
+
+
+def written(machine: Machine, text: Path, module: Namespace) -> Namespace:
+    """A module with what a text of nanolint's own binds, in the language that is read."""
+    tree = python_tree(text.read_text(encoding="utf-8"))
+    machine.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
+    return module
 
 
 def parsed(text: str) -> ast.Module | None:
