@@ -53,6 +53,11 @@ class Located(Tape):
         """An operation takes its place in the graph of a backward pass."""
         self._nodes[node] = self.here()
 
+    def made_as(self, node: int, of: int, calls: int) -> None:
+        """The same, of one that is copied from another one, so many calls later."""
+        where = self._nodes.get(of)
+        self._nodes[node] = where and where.later(calls)
+
     def runs(self, node: int | None) -> int | None:
         """A node of that graph runs from now on; returns the one that ran before."""
         before, self._node = self._node, node
@@ -70,7 +75,7 @@ class Located(Tape):
             getattr(name, "where", None) for name in plan.names[start:stop]
         ]
         if self.later:
-            found = [each and each._replace(call=each.call + self.later) for each in found]
+            found = [each and each.later(self.later) for each in found]
         self.wheres += found
         super()._make(plan, start, stop, slots)
 

@@ -27,6 +27,10 @@ class Where(NamedTuple):
     stack: tuple[Line, ...]
     call: int
 
+    def later(self, calls: int) -> Where:
+        """The same place in a function that is called so many calls later."""
+        return self._replace(call=self.call + calls)
+
 
 class Reader(Protocol):
     """What follows a program, and knows where it stands."""
@@ -67,6 +71,9 @@ class Locator(Protocol):
 
     def made(self, node: int, /) -> None:
         """An operation takes its place in the graph of a backward pass."""
+
+    def made_as(self, node: int, of: int, calls: int, /) -> None:
+        """The same, of one that is copied from another one, so many calls later."""
 
     def runs(self, node: int | None, /) -> int | None:
         """A node of that graph runs from now on; returns the one that ran before."""

@@ -14,7 +14,7 @@ from nanolint.run.variables import telling
 
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Set
     from pathlib import Path
 
     from nanolint.diagnostics import Span
@@ -86,6 +86,11 @@ class Unresolved:
         return self.name or self.key
 
 
+def nowhere(_key: str) -> str | None:
+    """No other script has a key."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """What surrounds a config: its train.py, model.py and dataset folder.
@@ -99,8 +104,8 @@ class Project:
     its model and of its loop: with any, memory findings are warnings and their fixes unsafe.
     ``known_keys`` are all keys that any script of the project lets a config set; ``names_read``
     are the names that those scripts read anywhere, for a config may set one without a default.
-    ``elsewhere`` are keys, none of them nanoGPT's, that only another training script has, each with
-    a script's name.
+    ``elsewhere`` names another training script, for a key that only such a one has and none of
+    nanoGPT's. Each reads the other scripts where train.py alone does not answer.
     ``open_choices`` are keys for which train.py takes any text at all.
     ``problems`` say in a line each why a file around the config was not used.
     ``rivals`` are other scripts that may run the config as well, where that is a doubt.
@@ -111,12 +116,12 @@ class Project:
     defaults: Mapping[str, Value]
     environment: Mapping[str, Value]
     dialect: Dialect
-    known_keys: frozenset[str]
+    known_keys: Set[str]
     doubts: tuple[Doubt, ...] = ()
     compile_mode: str | None = None  # torch.compile(mode=...), None for the default
     counts_emulation: bool = True  # how train.py asks whether the card has bfloat16
-    names_read: frozenset[str] = frozenset()
-    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    names_read: Set[str] = frozenset()
+    elsewhere: Callable[[str], str | None] = nowhere
     simulated_gpus: int = 1
     settings_end: int | None = None
     open_choices: frozenset[str] = frozenset()

@@ -56,6 +56,11 @@ class Role:
         """Of a view of a part, or of it repeated."""
         return role(self.label, self.component) if self.dims else self
 
+    @property
+    def unplaced(self) -> Role:
+        """The same, wherever it was made."""
+        return self
+
     def made(self, label: str, dims: str = "") -> Role:
         """Of what is computed from it."""
         loss = self.component is Component.LOGITS_AND_LOSS
@@ -84,6 +89,11 @@ class PlacedRole(Role):
         self.label, self.component, self.dims = role.label, role.component, role.dims
         self.where = where
         self._role: Role = role._role if isinstance(role, PlacedRole) else role
+
+    @property
+    def unplaced(self) -> Role:
+        """As of any role."""
+        return self._role
 
     def describe(self, shape: Shape, dtype: Dtype) -> str:
         """What the tensor is called."""

@@ -23,8 +23,24 @@ if TYPE_CHECKING:
 Eager = TypeVar("Eager", bound="Callable[..., Any]")
 
 
+class Layer(Protocol):
+    """A call of a layer that is traced."""
+
+    def ends(self, out: Tensor) -> bool:
+        """It has returned ``out``; returns whether calls of others can be copied from it."""
+
+    def copy(self, x: Tensor, tensors: Sequence[Tensor], later: int) -> Tensor | None:
+        """What another layer returns that is called with ``x``, ``later`` calls of functions behind
+        this one; None where it has to be traced."""
+
+
 class Tracer(Protocol):
     """What takes the operations of a device on which nothing runs."""
+
+    layers: dict[object, Any]  # of those that may be alike, what is known while it traces
+
+    def layer(self, x: Tensor, tensors: Sequence[Tensor], shared: Sequence[Tensor]) -> Layer:
+        """A call of a layer that holds ``tensors`` begins; others are called with ``shared``."""
 
     def elementwise(
         self,

@@ -48,12 +48,12 @@ def needed_run(
     """
     values = _Values(settings, project)
     chosen = (key for key, each in settings.items() if each.origin.layer in _CHOSEN)
-    foreign = next((key for key in chosen if key in project.elsewhere), None)
-    if foreign is not None:
-        script = project.elsewhere[foreign]
-        values.refuse(
-            foreign, f"a key of {script} alone; --train-script {script} checks it with that"
-        )
+    for key, script in ((key, project.elsewhere(key)) for key in chosen):
+        if script is not None:
+            values.refuse(
+                key, f"a key of {script} alone; --train-script {script} checks it with that"
+            )
+            break
     eval_only = values.truth("eval_only")
     if eval_only:  # then nothing accumulates
         accumulation = values.optional_integer("gradient_accumulation_steps", 1)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
@@ -25,11 +28,36 @@ from nanolint.trainers.nanogpt.train_script import (
 from nanolint.trainers.weights import SWITCHES, WITHOUT_WEIGHT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
 TRAINING_KEYS = frozenset({"batch_size", "max_iters"})  # which bench.py and sample.py lack
 SCRIPT_LIMIT = 200  # Python files beside train.py that are searched for more keys
+
+
+class _Wider(Set[str]):
+    """Names, and those that the scripts beside a train.py add: these are read where one is asked
+    for that is not among the others."""
+
+    def __init__(self, own: Set[str], beside: Path, adds: Callable[[_Others], Set[str]]) -> None:
+        self._own, self._beside, self._adds = own, beside, adds
+
+    @property
+    def _all(self) -> Set[str]:
+        return self._own | self._adds(_other_scripts(self._beside))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._all
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @classmethod
+    def _from_iterable(cls, names: Iterable[str]) -> frozenset[str]:  # type: ignore[override]
+        return frozenset(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +89,6 @@ def _read_project(train_script: Path) -> Project:
     root = train_script.parent
     text = read_source(train_script)
     script = read_train_script(text, root_importer(root), root)
-    others = _other_scripts(train_script)
     own = names_read(script.tree)
     below = ast.Module(script.tree.body[script.configurator + 1 :], [])
     weighty = (script.environment.keys() & names_read(below)) - WITHOUT_WEIGHT - SWITCHES
@@ -77,13 +104,9 @@ def _read_project(train_script: Path) -> Project:
         environment=script.environment,
         dialect=script.dialect,
         simulated_gpus=script.simulated_gpus,
-        known_keys=others.keys.union(script.defaults),
-        names_read=others.read | own,
-        elsewhere={
-            key: name
-            for key, name in others.trainers.items()
-            if key not in {*KEYS, *script.defaults, *own}
-        },
+        known_keys=_Wider(script.defaults.keys(), train_script, attrgetter("keys")),
+        names_read=_Wider(own, train_script, attrgetter("read")),
+        elsewhere=partial(_elsewhere, train_script, {*KEYS, *script.defaults, *own}),
         doubts=doubts,
         compile_mode=script.compile_mode,
         counts_emulation="including_emulation=False" not in text,
@@ -95,6 +118,11 @@ def _read_project(train_script: Path) -> Project:
     )
 
 
+def _elsewhere(train_script: Path, near: Set[str], key: str) -> str | None:
+    return None if key in near else _other_scripts(train_script).trainers.get(key)
+
+
+@memo
 def _other_scripts(train_script: Path) -> _Others:
     keys: set[str] = set()
     read: frozenset[str] = frozenset()
@@ -120,8 +148,8 @@ def _other_scripts(train_script: Path) -> _Others:
 def _configured(path: Path) -> tuple[frozenset[str] | None, frozenset[str]]:
     """The keys that a script lets configs set, and the names that it reads; None for the keys of
     one that loads no configurator, or cannot be read."""
+    text = _text(path)
     try:
-        text = read_source(path)
         tree = syntax_tree(text) if "configurator" in text else None
     except Unusable:
         return None, frozenset()
@@ -129,6 +157,13 @@ def _configured(path: Path) -> tuple[frozenset[str] | None, frozenset[str]]:
     if tree is None or found is None:
         return None, frozenset()
     return found, names_read(tree)
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_source(path)
+    except Unusable:
+        return ""
 
 
 @memo
@@ -145,5 +180,8 @@ def settable(path: Path) -> frozenset[str]:
 
 def trains_by_configs(path: Path) -> bool:
     """Whether the file at ``path`` loads the configurator and has the keys of a training script."""
+    text = _text(path)
+    if not all(key in text for key in TRAINING_KEYS):  # nobody has to take it apart
+        return False
     found, _ = _configured(path)
     return found is not None and found >= TRAINING_KEYS

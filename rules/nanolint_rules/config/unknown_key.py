@@ -33,10 +33,12 @@ def unknown_key(context: Context) -> Findings:
     """A name is set that no script of the project reads, so it has no effect."""
     if context.is_train_script or not knows_its_script(context):
         return  # what train.py itself sets is a key
-    read = {each.name for each in context.module.reads} | context.project.names_read
+    project, read = context.project, {each.name for each in context.module.reads}
     for assignment in context.module.assignments:
         key = assignment.key
-        if key in context.project.known_keys or key in read or key.startswith("_"):
+        if key in read or key in project.known_keys or key in project.names_read:
+            continue
+        if key.startswith("_"):
             continue
         near = _meant(context, key)
         hint = f"; did you mean {near}?" if near else ""

@@ -95,18 +95,18 @@ def one_by_one(read: Callable[[], Located], monkeypatch: pytest.MonkeyPatch) -> 
         return told(read)
 
 
-def reader(text: str, **settings: Any) -> Callable[[], Located]:
+def reader(text: str, *, compiled: bool = False, **settings: Any) -> Callable[[], Located]:
     program = ReadModel(
         (SourceText("model", "model.py", text),), "Model", (("vocab_size", FromRun("vocab_size")),)
     )
     run = replace(
-        default_run(), batch_size=2, block_size=64, vocab_size=512, compile=False,
+        default_run(), batch_size=2, block_size=64, vocab_size=512, compile=compiled,
         gradient_accumulation_steps=4, program=program, **settings,
     )  # fmt: skip
 
     def read() -> Located:
         tape = Located()
-        write(run, Shapes.of(run, GPU), Asked(card_of(GPU)), tape, compiled=False)
+        write(run, Shapes.of(run, GPU), Asked(card_of(GPU)), tape, compiled=compiled)
         return tape
 
     return read
@@ -116,16 +116,20 @@ class Counted:
     """How many calls of layers were copied."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from nanolint.memory.model.reading import alike
+        from nanolint.memory.compiled.derive.alike import Layer
+        from nanolint.memory.model.reading.alike import _Planned
 
         self.played = 0
-        play = alike._Planned.play
+        for of, name in ((_Planned, "play"), (Layer, "copy")):
+            monkeypatch.setattr(of, name, self._counted(getattr(of, name)))
 
-        def counted(planned: Any, *arguments: Any) -> Any:
-            self.played += 1
-            return play(planned, *arguments)
+    def _counted(self, play: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any) -> Any:
+            found = play(*arguments)
+            self.played += found is not None
+            return found
 
-        monkeypatch.setattr(alike._Planned, "play", counted)
+        return counted
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
@@ -169,6 +173,62 @@ def changed(before: str, after: str, text: str = PLAIN) -> str:
     return text.replace(before, after)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(text_of(), id="plain"),
+        pytest.param(text_of(call="x = layer(x) + x"), id="kept"),
+        pytest.param(
+            text_of(init="self.layers[2].up.weight.requires_grad = False"), id="one frozen"
+        ),
+        pytest.param(text_of(call="x = layer(x) if number != 1 else x"), id="all but one"),
+        pytest.param(text_of(behind="x = x.detach()"), id="no gradient"),
+        pytest.param(
+            text_of(
+                PLAIN.replace("(self, x)", "(self, x, row)").replace("x +", "x * row +"),
+                call="row = x.mean(-1, keepdim=True) if not number else row; x = layer(x, row)",
+            ),
+            id="a tensor, too",
+        ),
+        pytest.param(
+            text_of(
+                PLAIN.replace("(self, x)", "(self, x, rows)").replace("x +", "x * rows[0] +"),
+                call="kept = kept if number else self.table.weight[:64]; x = layer(x, (kept, 1))",
+            ),
+            id="a pair with a weight that learns",
+        ),
+        pytest.param(
+            text_of(
+                PLAIN.replace("self.norm(x)", "self.norm(x).softmax(-1)").replace(
+                    "x + ", "torch.cat([x, x], -1).chunk(2, -1)[0] + "
+                )
+            ),
+            id="other operations",
+        ),
+        pytest.param(
+            text_of(
+                changed("return x + ", "x = x + ") + "    return x[:, :, :32].repeat(1, 1, 2)\n"
+            ),
+            id="a view at its end",
+        ),
+        pytest.param(
+            text_of(behind="x = x + F.linear(x, self.layers[5].up.weight).mean()"),
+            id="a weight's copy elsewhere",
+        ),
+    ],
+)
+def test_layers_that_are_copied_in_a_graph_make_the_same(
+    text: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = reader(text, dtype=dtype, compiled=True)
+    expected = one_by_one(read, monkeypatch)
+    counted = Counted(monkeypatch)
+    assert told(read) == expected
+    assert counted.played >= 1
+
+
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize(
     "text",
     [
@@ -256,9 +316,9 @@ def changed(before: str, after: str, text: str = PLAIN) -> str:
     ],
 )
 def test_what_does_more_than_compute_is_read_each_time(
-    text: str, monkeypatch: pytest.MonkeyPatch
+    text: str, compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = reader(text, dtype="bfloat16")
+    read = reader(text, dtype="bfloat16", compiled=compiled)
     try:
         expected = one_by_one(read, monkeypatch)
     except Exception as error:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from nanolint.memory.compiled.derive.alike import Layer
 from nanolint.memory.compiled.derive.attributes import Attributes
 from nanolint.memory.compiled.derive.counting import is_half, nodes_in, steps_in
 from nanolint.memory.compiled.derive.operations import (
@@ -14,6 +15,7 @@ from nanolint.memory.compiled.derive.operations import (
     POINTWISE,
     RANDOM,
     REDUCTION,
+    SEED,
     VIEW,
     Operation,
     Operations,
@@ -67,6 +69,7 @@ class Capture(Writing):
         self.hosts: list[Tensor] = []  # of the host's, what it moves to the card
         self.asked: list[Tensor] = []  # whose contents the host asked for, at a graph break
         self._broken: NotTraced | None = None
+        self.layers: dict[object, Any] = {}  # that may be copied (model/reading/alike.py)
 
     def breaks(self, error: NotTraced, asks: Tensor | None) -> None:
         """The graph ends here; ``error`` is raised where another one would follow it."""
@@ -77,6 +80,17 @@ class Capture(Writing):
     def ends(self) -> None:
         """The function has returned: what comes now is its backward pass."""
         self._broken = None
+        self.layers.clear()
+
+    def layer(self, x: Tensor, tensors: Sequence[Tensor], shared: Sequence[Tensor]) -> Layer:
+        """A call of a layer begins."""
+        return Layer(self, x, tensors, shared)
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What is decided on the way, beside operations."""
+        decided = len(self._written), len(self.asked), len(self.hosts)
+        return *decided, self._region, self._broken
 
     def of(self, x: Tensor) -> Operation:
         """The operation behind a tensor; a new input where this graph does not make it.
@@ -102,6 +116,10 @@ class Capture(Writing):
             if x.node is not None:
                 self._learn(x, x.node)
         return known[1]
+
+    def hands_in(self, x: Tensor) -> bool:
+        """Whether a tensor is an input already."""
+        return id(x) in self._inputs
 
     def _learn(self, x: Tensor, node: Node) -> None:
         """This graph's backward pass ends at its inputs, whatever other graph made them."""
@@ -154,11 +172,15 @@ class Capture(Writing):
         """Add an operation to the graph, of the line that it is traced in."""
         if self._broken is not None and made.kind != VIEW:
             raise self._broken
-        self._own.add(made)
         made.region = self._region
         locator = self.device.tape.locator
         if locator is not None:
             made.role = placed(made.role, locator.here())
+        return self.takes(made)
+
+    def takes(self, made: Operation) -> Operation:
+        """Add an operation that knows its line."""
+        self._own.add(made)
         return self.graph.add(made)
 
     def several(
@@ -257,7 +279,7 @@ class Capture(Writing):
     def random(self, shape: Shape, role: Role) -> Traced:
         """Random numbers, of a seed of their own."""
         count = len(self.graph.all)
-        seed = self.make("seed", RANDOM, (), (), INT64, role.made("seeds"), count)
+        seed = self.make(SEED, RANDOM, (), (), INT64, role.made("seeds"), count)
         return self.make("random", RANDOM, (seed,), shape, FLOAT32, role)
 
     def call(self, name: str, arguments: Any, named: Any) -> Any:

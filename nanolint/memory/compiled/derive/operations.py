@@ -26,6 +26,7 @@ INPUT, VIEW, POINTWISE, REDUCTION, RANDOM, CALL, GETITEM = range(7)
 PUTS = frozenset({"index_put", "put"})
 BIASED = frozenset({"addmm", "baddbmm"})  # products that read a bias first
 PRODUCTS = BIASED | {"mm", "bmm", "scaled_mm"}
+SEED = "seed"  # one of random numbers
 STATE_FIRST = "state first"  # among those of attention that makes its random state first
 FALLS_BACK = "falls back"  # among the settings of one that is ATen's own, not a kernel of Triton's
 
@@ -77,6 +78,16 @@ class Operation:
         self.users: dict[Operation, None] = {}
         self.number = -1
         self.region = 0  # of activation checkpointing, from 1
+
+    def again(self, of: Sequence[Operation], role: Role) -> Operation:
+        """The same on other operations."""
+        made = Operation(
+            self.name, self.kind, of, self.shape, self.strides, self.dtype, role, self.settings,
+            self.cost,
+        )  # fmt: skip
+        made.numbers, made.nodes, made.all_nodes = self.numbers, self.nodes, self.all_nodes
+        made.scratch, made.ahead = self.scratch, self.ahead
+        return made
 
     def __repr__(self) -> str:
         return f"%{self.number} {self.name}{self.shape} {self.dtype.name}"

@@ -15,6 +15,7 @@ from weakref import WeakSet
 
 from nanolint.memory.located import Located
 from nanolint.memory.model.module import Module
+from nanolint.memory.model.reading import traced
 from nanolint.memory.model.reading.forms import PLAIN, Copying, Form, Unlike
 from nanolint.memory.model.reading.steady import constants_of
 from nanolint.memory.model.reading.torch.checkpointing import may_stop
@@ -146,14 +147,11 @@ class Layers:
         card = self._machine.card
         if not isinstance(x, Tensor) or x.device is not card or isinstance(x.node, Leaf):
             return READ
-        if x.storage is None or not {*map(type, map(plain, more))}.issubset(PLAIN):
+        if not card.copies_layers or card.saver is not None or card.thread != MAIN:
             return READ
-        if (
-            not card.copies_layers
-            or card.tracer is not None
-            or card.saver is not None
-            or card.thread != MAIN
-        ):
+        if card.tracer is not None:
+            return self._in_graph(layer, x, more, read) if checkpointed is None else READ
+        if x.storage is None or not {*map(type, map(plain, more))}.issubset(PLAIN):
             return READ
         form = Form(card)
         try:
@@ -185,6 +183,22 @@ class Layers:
         assert known.planned is not None
         return known.planned.play(x, parameters)
 
+    def _in_graph(
+        self, layer: Instance, x: Tensor, more: Sequence[Value], read: Callable[[], Value]
+    ) -> Value:
+        """The same while a graph is traced."""
+        machine, tensors = self._machine, list[Tensor]()
+        form = Form(machine.card, tensors)
+        try:
+            own = form.of(layer)
+            given = traced.Given.of(x, more, form)
+        except Unlike:
+            return READ
+        if any(each in machine.parameter_attributes for each in form.parameters):
+            return READ
+        key = own, given.form, *self._around(machine.card)
+        return traced.call(machine, key, x, tensors, given.shared, read, self._with_constants)
+
     def _around(self, card: Device) -> tuple[object, ...]:
         """What else decides the events, and their places."""
         machine = self._machine
@@ -199,8 +213,15 @@ class Layers:
     def _watched(self, key: object, x: Tensor, read: Callable[[], Value]) -> Value:
         """Read a call, and keep whether another one may be copied."""
         before = x.node
-        seen: list[Function] = []
         self._known[key] = None
+        out, constants = self._with_constants(read)
+        if constants is not None and x.node is before and _is_new(out, x):
+            self._known[key] = _Known(constants)
+        return out
+
+    def _with_constants(self, read: Callable[[], Value]) -> tuple[Value, list[Constant] | None]:
+        """What a call returns, and what it reads that might change."""
+        seen: list[Function] = []
         self._watching.append(seen)
         try:
             out = read()
@@ -208,10 +229,7 @@ class Layers:
             self._watching.pop()
             if self._watching:
                 self._watching[-1].extend(seen)
-        constants = constants_of(seen)
-        if constants is not None and x.node is before and _is_new(out, x):
-            self._known[key] = _Known(constants)
-        return out
+        return out, constants_of(seen)
 
 
 def _is_new(out: Value, x: Tensor) -> bool:

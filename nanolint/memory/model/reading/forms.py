@@ -32,10 +32,11 @@ class Unlike(Exception):
 
 
 class Form:
-    """Takes a module apart; ``parameters`` are those that learn, each once, in its order."""
+    """Takes a module apart; ``parameters`` are those that learn, each once, in its order, and
+    ``tensors`` takes all that it holds, which a layer may let go while it is called."""
 
-    def __init__(self, card: Device) -> None:
-        self._card = card
+    def __init__(self, card: Device, tensors: list[Tensor] | None = None) -> None:
+        self._card, self._tensors = card, tensors
         self._places: dict[int, int] = {}
         self.parameters: list[Parameter] = []
 
@@ -65,6 +66,8 @@ class Form:
         if known is not None:
             return "again", known
         self._places[id(value)] = len(self._places)
+        if self._tensors is not None:
+            self._tensors.append(value)
         if value.device is not self._card or value.storage is None or not value.is_contiguous:
             raise Unlike
         if isinstance(value.node, Leaf):

@@ -68,7 +68,8 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
     )
     roles = [each.role.gradient for each in (q, k, v)]
 
-    def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
+    def backward(g: Tensor, q: Tensor, k: Tensor, *saved: Tensor) -> list[Tensor | None]:
+        saved = q, k, *saved
         results = [
             (each.shape, like_strides(each.shape, each.strides), each.dtype, role)
             for each, role in zip(saved[:3], roles, strict=True)
