@@ -117,10 +117,10 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from nanolint.memory.compiled.derive.alike import Layer
-        from nanolint.memory.model.reading.alike import _Planned
+        from nanolint.memory.model.reading.planned import Planned
 
         self.played = 0
-        for of, name in ((_Planned, "play"), (Layer, "copy")):
+        for of, name in ((Planned, "play"), (Layer, "copy")):
             monkeypatch.setattr(of, name, self._counted(getattr(of, name)))
 
     def _counted(self, play: Callable[..., Any]) -> Callable[..., Any]:

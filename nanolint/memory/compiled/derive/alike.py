@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from nanolint.memory.compiled.derive.capture import Capture
 from nanolint.memory.compiled.derive.operations import SEED, VIEW
 from nanolint.memory.compiled.derive.traced import Traced
 from nanolint.memory.tensors.autograd import Operation, numbers
@@ -19,12 +20,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nanolint.memory.compiled.derive import operations
-    from nanolint.memory.compiled.derive.capture import Capture
+    from nanolint.memory.compiled.derive.capture import Formulas
     from nanolint.memory.locating import Where
+    from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Node
 
     Saved: TypeAlias = tuple[Tensor | None, ...]
+
+
+class Layered(Capture):
+    """A capture that can copy layers. ``layers`` is what is known of those that are called."""
+
+    def __init__(self, device: Device, formulas: Formulas, given: Sequence[Tensor]) -> None:
+        super().__init__(device, formulas, given)
+        self.layers: dict[object, Any] = {}
+
+    def ends(self) -> None:
+        super().ends()
+        self.layers.clear()
+
+    def layer(self, x: Tensor, tensors: Sequence[Tensor], shared: Sequence[Tensor]) -> Layer:
+        """A call of a layer begins."""
+        return Layer(self, x, tensors, shared)
 
 
 class _Unlike(Exception):

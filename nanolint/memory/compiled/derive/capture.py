@@ -6,15 +6,14 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from nanolint.memory.compiled.derive.alike import Layer
 from nanolint.memory.compiled.derive.attributes import Attributes
-from nanolint.memory.compiled.derive.counting import is_half, nodes_in, steps_in
+from nanolint.memory.compiled.derive.counting import nodes_in, steps_in
+from nanolint.memory.compiled.derive.landing import Landing
 from nanolint.memory.compiled.derive.operations import (
     GETITEM,
     INPUT,
     POINTWISE,
     RANDOM,
-    REDUCTION,
     SEED,
     VIEW,
     Operation,
@@ -27,8 +26,6 @@ from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.device import NotDerived, NotTraced, NotVerified
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides
-from nanolint.memory.tensors.ops.pointwise import add
-from nanolint.memory.tensors.ops.views import cast, view
 from nanolint.memory.tensors.role import placed
 from nanolint.memory.tensors.tensor import Node, Tensor
 
@@ -43,7 +40,7 @@ if TYPE_CHECKING:
 Formulas: TypeAlias = "dict[str, Callable[..., Any]]"
 
 
-class Capture(Writing):
+class Capture(Writing, Landing):
     """Takes a device's operations. ``formulas`` make those that are more than one operation.
 
     ``given`` are the tensors that the graph is called with; ``learned`` are the inputs whose
@@ -69,7 +66,6 @@ class Capture(Writing):
         self.hosts: list[Tensor] = []  # of the host's, what it moves to the card
         self.asked: list[Tensor] = []  # whose contents the host asked for, at a graph break
         self._broken: NotTraced | None = None
-        self.layers: dict[object, Any] = {}  # that may be copied (model/reading/alike.py)
 
     def breaks(self, error: NotTraced, asks: Tensor | None) -> None:
         """The graph ends here; ``error`` is raised where another one would follow it."""
@@ -80,11 +76,6 @@ class Capture(Writing):
     def ends(self) -> None:
         """The function has returned: what comes now is its backward pass."""
         self._broken = None
-        self.layers.clear()
-
-    def layer(self, x: Tensor, tensors: Sequence[Tensor], shared: Sequence[Tensor]) -> Layer:
-        """A call of a layer begins."""
-        return Layer(self, x, tensors, shared)
 
     @property
     def state(self) -> tuple[object, ...]:
@@ -293,35 +284,3 @@ class Capture(Writing):
             return formula(self, *arguments, **named)
         except TypeError as error:  # called in a way that the formula does not have
             raise NotDerived(name) from error
-
-    def matching(self, gradient: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
-        """``sum_to_size`` and a cast, as autograd's engine makes them."""
-        found = gradient
-        if found.shape != shape:
-            found = self.summed_to(found, shape, role)
-        return cast(found, dtype, role.gradient)
-
-    def summed_to(self, x: Tensor, shape: Shape, role: Role) -> Tensor:
-        """The sum over the dimensions that ``shape`` was repeated over, in float32, and cast back
-        (ATen/ExpandUtils.h, ``sum_to``)."""
-        dtype, lead = x.dtype, x.ndim - len(shape)
-        over = tuple(range(lead)) + tuple(
-            lead + dim for dim, size in enumerate(shape) if size == 1 and x.shape[lead + dim] != 1
-        )
-        kept = tuple(1 if dim in over else size for dim, size in enumerate(x.shape))
-        if over:
-            wide = FLOAT32 if is_half(dtype) else dtype
-            x = self.make("sum", REDUCTION, (x,), kept, wide, role.gradient, over)
-        return cast(view(x, shape) if lead else x, dtype, role.gradient)
-
-    def sum(self, old: Tensor, new: Tensor) -> Tensor:
-        """Two gradients of one tensor, added."""
-        return add(old, new, role=old.role)
-
-    def land(self, leaf: object, gradient: Tensor) -> None:
-        """A parameter's gradient."""
-        self._landed[leaf] = self.of(gradient)
-
-    def gradient_of(self, learned: Tensor) -> Operation | None:
-        """What lands at an input; None where nothing does."""
-        return self._landed.get(learned.node)

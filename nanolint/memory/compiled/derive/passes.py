@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.capture import Capture
+from nanolint.memory.compiled.derive.alike import Layered
 from nanolint.memory.tensors.autograd import numbers, run_graph
 from nanolint.memory.tensors.gradients import take_off
 from nanolint.memory.tensors.layout import like_strides
@@ -17,7 +17,7 @@ from nanolint.memory.tensors.tensor import Node, Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nanolint.memory.compiled.derive.capture import Formulas
+    from nanolint.memory.compiled.derive.capture import Capture, Formulas
     from nanolint.memory.tensors.device import Device
 
 
@@ -51,7 +51,7 @@ def capture(
     ``given`` are the tensors that it is called with; numbers on the ``host`` are part of it.
     Raises NotTraced where an operation is not known.
     """
-    tracer = Capture(device, formulas, given)
+    tracer = Layered(device, formulas, given)
     casts, device.casts = device.casts, {}
     both = [each for each in (device, host) if each is not None]
     for each in both:

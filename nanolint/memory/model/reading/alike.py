@@ -9,99 +9,38 @@ checkpoint is so on the twin's card, too: a backward pass there runs it again.
 from __future__ import annotations
 
 from collections import defaultdict
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakSet
 
-from nanolint.memory.located import Located
-from nanolint.memory.model.module import Module
 from nanolint.memory.model.reading import traced
-from nanolint.memory.model.reading.forms import PLAIN, Copying, Form, Unlike
+from nanolint.memory.model.reading.forms import PLAIN, Form, Unlike
+from nanolint.memory.model.reading.planned import Planned, is_new
 from nanolint.memory.model.reading.steady import constants_of
-from nanolint.memory.model.reading.torch.checkpointing import may_stop
 from nanolint.memory.model.reading.torch.kinds import is_module
 from nanolint.memory.model.reading.torch.modules import modules
 from nanolint.memory.model.reading.values import READ
 from nanolint.memory.model.reading.watched import plain
-from nanolint.memory.model.repeated import Forward
-from nanolint.memory.model.twin import Kind, Twin
-from nanolint.memory.tape import Tape
+from nanolint.memory.model.twin import Kind
 from nanolint.memory.tensors.autograd import Leaf
-from nanolint.memory.tensors.checkpoint import checkpoint
 from nanolint.memory.tensors.device import MAIN
-from nanolint.memory.tensors.parameter import Buffer
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.steady import Constant
     from nanolint.memory.model.reading.values import Class, Function, Instance, Options, Value
     from nanolint.memory.tensors.device import Device
-    from nanolint.memory.tensors.parameter import Parameter
 
 FEW = 3  # layers of a class that are read, each
-
-
-class _Layer(Module):
-    """A copy of a layer, on the card of a twin."""
-
-    def __init__(
-        self,
-        machine: Machine,
-        layer: Instance,
-        card: Device,
-        more: Sequence[Value],
-        checkpointed: Options | None,
-    ) -> None:
-        copying = Copying(card)
-        self._machine = machine
-        self._made: Instance = copying.of(layer)
-        self._more = more
-        self._checkpointed = checkpointed
-        self._tensors = copying.tensors
-        form = Form(card)
-        for each in copying.tensors:
-            each.move()
-        form.of(self._made)
-        self._parameters = tuple(form.parameters)
-
-    def parameters(self) -> tuple[Parameter, ...]:
-        return self._parameters
-
-    def state(self) -> tuple[Buffer, ...]:
-        return ()
-
-    def train(self, mode: bool = True) -> None:
-        """It is as its pattern is."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        if self._checkpointed is None:
-            return self._read(x, *self._more)
-        options: dict[str, Any] = dict(self._checkpointed)
-        out: Tensor = checkpoint(self._read, x, *self._more, device=x.device, **options)
-        return out
-
-    def _read(self, x: Tensor, *more: Value) -> Tensor:
-        machine, card = self._machine, x.device
-        before = machine.card, machine.default
-        if machine.default is machine.card:
-            machine.default = card
-        machine.card = card
-        try:
-            with may_stop(machine):
-                out: Tensor = machine.call(machine.attribute(self._made, "forward"), [x, *more])
-        finally:
-            machine.card, machine.default = before
-        return out
 
 
 class _Known(NamedTuple):
     """What is known of a kind of call: what has to stand, and from the second call on its plan."""
 
     constants: list[Constant]
-    planned: _Planned | None = None
+    planned: Planned | None = None
 
 
 class Layers:
@@ -178,7 +117,7 @@ class Layers:
         if known is None or not all(each.stands for each in known.constants):
             return READ
         if known.planned is None:
-            planned = _Planned(self._machine, layer, x, more, checkpointed)
+            planned = Planned(self._machine, layer, x, more, checkpointed)
             known = self._known[key] = known._replace(planned=planned)
         assert known.planned is not None
         return known.planned.play(x, parameters)
@@ -215,7 +154,7 @@ class Layers:
         before = x.node
         self._known[key] = None
         out, constants = self._with_constants(read)
-        if constants is not None and x.node is before and _is_new(out, x):
+        if constants is not None and x.node is before and is_new(out, x):
             self._known[key] = _Known(constants)
         return out
 
@@ -230,75 +169,3 @@ class Layers:
             if self._watching:
                 self._watching[-1].extend(seen)
         return out, constants_of(seen)
-
-
-def _is_new(out: Value, x: Tensor) -> bool:
-    """Whether a layer returns one tensor of its own."""
-    if not isinstance(out, Tensor) or out.device is not x.device or out.storage is None:
-        return False
-    return out.storage is not x.storage and not isinstance(out, Buffer) and not out.is_view
-
-
-class _Planned:
-    """The events of one kind of call, by a twin that stands where the program called it."""
-
-    def __init__(
-        self,
-        machine: Machine,
-        layer: Instance,
-        x: Tensor,
-        more: Sequence[Value],
-        checkpointed: Options | None,
-    ) -> None:
-        self._machine = machine
-        card = x.device
-        self._around = machine.module, machine.line, machine.call_number, list(machine.callers)
-        self._first, self._calls = machine.calls, 0
-        self._on = card.tape
-        pattern = card.alone(Tape())
-        # A copy, as the layer may change before a backward pass asks for another twin.
-        kept, like, half = Copying(pattern).of(layer), Kind.of(x), card.half
-        requires_grad, grad_enabled = x.requires_grad, card.grad_enabled
-
-        def twin() -> Twin:
-            with self._there():
-                return Twin(
-                    lambda alone: _Layer(machine, kept, alone, more, checkpointed),
-                    like, pattern.alone(self._tape()), half,
-                    requires_grad=requires_grad, grad_enabled=grad_enabled, training=True,
-                )  # fmt: skip
-
-        self._plan = Forward(twin)
-
-    def play(self, x: Tensor, parameters: Sequence[Parameter]) -> Tensor:
-        """The call of a layer of these parameters."""
-        machine = self._machine
-        later = machine.calls - self._first
-        machine.calls += self._calls
-        return self._plan.play(x, parameters, later)
-
-    @contextmanager
-    def _there(self) -> Iterator[None]:
-        """Let the machine stand where the call is."""
-        machine = self._machine
-        before = machine.module, machine.line, machine.call_number
-        callers, calls = machine.callers, machine.calls
-        machine.module, machine.line, machine.call_number, there = self._around
-        machine.callers, machine.calls = list(there), self._first
-        try:
-            yield
-        finally:
-            self._calls = machine.calls - self._first
-            machine.module, machine.line, machine.call_number = before
-            machine.callers, machine.calls = callers, calls
-
-    def _tape(self) -> Tape:
-        """A tape for a twin: what is doubted there is doubted of the whole."""
-        of = self._on
-        tape = Tape()
-        if of.locator is not None:
-            tape = Located()
-            tape.reader = of.locator.reader
-        tape.doubts, tape.above, tape.assumed = of.doubts, of.above, of.assumed
-        tape.apart = of.apart
-        return tape
