@@ -200,6 +200,14 @@ def changed(before: str, after: str, text: str = PLAIN) -> str:
         ),
         pytest.param(
             text_of(
+                PLAIN.replace("(self, x)", "(self, x, unused)"),
+                init="self.register_buffer('unused', torch.ones(64))",
+                call="x = layer(x, self.unused)",
+            ),
+            id="a buffer that it does not use",
+        ),
+        pytest.param(
+            text_of(
                 PLAIN.replace("self.norm(x)", "self.norm(x).softmax(-1)").replace(
                     "x + ", "torch.cat([x, x], -1).chunk(2, -1)[0] + "
                 )

@@ -60,10 +60,11 @@ class Layer:
         self, tracer: Capture, x: Tensor, tensors: Sequence[Tensor], shared: Sequence[Tensor]
     ) -> None:
         self.tracer, self.x, self.tensors, self.shared = tracer, x, tensors, shared
-        self._may_end = self._may_enter(x, tensors) and x not in shared
+        apart = x.node is None or all(each.node is not x.node for each in shared)
+        self._may_end = self._may_enter(x, tensors) and x not in shared and apart
         self._first, self._first_node = len(tracer.graph.all), next(numbers)
         self._casts, self._state = len(tracer.device.casts), tracer.state
-        self._given = self._of_shared()
+        self.given = self._of_shared()
 
     def _may_enter(self, x: Tensor, tensors: Sequence[Tensor]) -> bool:
         """Whether nothing but the layer has asked for its tensors, and x is as it was made."""
@@ -104,7 +105,7 @@ class Layer:
                 if tensor not in self.tensors:
                     raise _Unlike
                 found[operation] = tensor
-        known = {tracer.of(self.x), *self._given, *found}
+        known = {tracer.of(self.x), *self.given, *found}
         for each in found:
             if each.region or _is_of_unknown_part(each) or not known.issuperset(each.of):
                 raise _Unlike
@@ -149,7 +150,7 @@ class Layer:
     def copy(self, x: Tensor, tensors: Sequence[Tensor], later: int) -> Tensor | None:
         """What another layer returns that is called with ``x``, ``later`` calls of functions behind
         this one; None where it has to be traced."""
-        if not self._may_enter(x, tensors) or self._of_shared() != self._given:
+        if not self._may_enter(x, tensors) or self._of_shared() != self.given:
             return None
         return _Copy(self, x, tensors, later).made()
 
@@ -163,7 +164,7 @@ class _Copy:
         self._tensors.update(zip((of.x, *of.tensors), (x, *tensors), strict=True))
         self._made: dict[Tensor, Tensor] = {}
         tracer = of.tracer
-        self._operations = {tracer.of(each): tracer.of(each) for each in of.shared}
+        self._operations = {each: each for each in of.given}
         self._operations[tracer.of(of.x)] = tracer.of(x)
         self._nodes: dict[Node | None, Node | None] = {
             each.node: other.node for each, other in self._tensors.items()
