@@ -14,7 +14,8 @@ from nanolint.files import writing
 from nanolint.files.door import read_bytes
 from nanolint.files.writing import Unwritable, replace
 from nanolint.linting.discovery import discover
-from nanolint.settings.schema import Settings, Sourced
+from nanolint.settings.schema import Sourced
+from nanolint.settings.tables import Settings
 from tests.support.command import nanolint
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX file system")

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.settings.schema import KEYS, Settings, SettingsError, discover, load
+from nanolint.files import cache
+from nanolint.settings import validation
+from nanolint.settings.schema import discover, load
+from nanolint.settings.tables import KEYS, Settings, SettingsError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,3 +114,36 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     path.write_bytes(b"gpu = '\xff'")
     with pytest.raises(SettingsError, match="not UTF-8"):
         load(path)
+
+
+WRITTEN = {
+    "one card": 'gpu = "rtx-4070"',
+    "lists": 'gpu = ["rtx-3060", "t4"]\nselect = ["NL1"]\nignore = []\nexclude = ["a", "b/*"]',
+    "numbers and words": 'world-size = 4\ntorch-version = "2.7"\nplatform = "wsl"\nin-use = "auto"',
+    "tables": '[per-file-ignores]\n"a.py" = ["NL1"]\n[severity]\nNL102 = "warning"',
+    "targets": '[[target]]\ngpu = "t4"\n[[target]]\ngpu = "a100"\ncount = 8\nfiles = ["big/*"]',
+}
+
+
+class TestKept:
+    @pytest.fixture(autouse=True)
+    def _installed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+        monkeypatch.setattr(cache, "_build", lambda: "one build")
+
+    @pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN)
+    def test_what_is_right_once_is_the_same_without_pydantic(
+        self, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = write(tmp_path / "nanolint.toml", text)
+        first = load(path)
+        monkeypatch.delattr(validation, "_validated")
+        again = load(write(tmp_path / "other" / "nanolint.toml", text))
+        assert again.settings == first.settings
+        assert first.settings != Settings()
+
+    def test_what_is_wrong_is_told_each_time(self, tmp_path: Path) -> None:
+        path = write(tmp_path / "nanolint.toml", "world-size = 0")
+        for _ in range(2):
+            with pytest.raises(SettingsError, match="at least 1"):
+                load(path)

@@ -9,7 +9,8 @@ import pytest
 from nanolint.gpus.local import LocalGpu
 from nanolint.gpus.lookup import find
 from nanolint.settings import targets
-from nanolint.settings.schema import Settings, SettingsError, Sourced
+from nanolint.settings.schema import Sourced
+from nanolint.settings.tables import Settings, SettingsError
 from nanolint.settings.targets import choose
 
 GIB = 1 << 30

@@ -122,7 +122,7 @@ def _case(run: Launched, options: Namespace, streams: Streams) -> Case | None:
     from nanolint.cli.config_file import named, open_config
     from nanolint.cli.configuration import Configuration
     from nanolint.cli.launch import read_sets
-    from nanolint.settings.schema import SettingsError
+    from nanolint.settings.tables import SettingsError
 
     file = named(str(run.files[-1]), None)
     try:

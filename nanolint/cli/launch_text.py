@@ -14,7 +14,7 @@ from nanolint.files.door import read_bytes
 from nanolint.linting.engine import Report, lint
 from nanolint.linting.fixing import Fixed, fix_text, offered
 from nanolint.linting.suppressing import unsuppressed_flags
-from nanolint.settings.schema import SettingsError
+from nanolint.settings.tables import SettingsError
 from nanolint.source.text import Undecodable, decode
 
 if TYPE_CHECKING:

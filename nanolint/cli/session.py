@@ -17,7 +17,7 @@ from nanolint.launches.files import is_launch_file
 from nanolint.linting.discovery import discover, is_excluded_anywhere
 from nanolint.report.results import FileResult, Results
 from nanolint.settings.formats import FOR_PROGRAMS
-from nanolint.settings.schema import SettingsError
+from nanolint.settings.tables import SettingsError
 
 if TYPE_CHECKING:
     from argparse import Namespace

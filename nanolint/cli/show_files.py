@@ -10,7 +10,7 @@ from nanolint.files.door import read_bytes
 from nanolint.launches.files import is_launch_file
 from nanolint.linting.discovery import discover
 from nanolint.linting.engine import Report, read
-from nanolint.settings.schema import SettingsError
+from nanolint.settings.tables import SettingsError
 from nanolint.source.text import Undecodable, decode
 from nanolint.trainers.nanogpt.kind import FileKind
 

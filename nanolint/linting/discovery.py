@@ -11,7 +11,7 @@ from nanolint.files.door import absolute, reason
 from nanolint.files.gitignore import Ignored, ignored_above
 from nanolint.files.patterns import matches
 from nanolint.frozen import dataclass
-from nanolint.settings.schema import SettingsError
+from nanolint.settings.tables import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

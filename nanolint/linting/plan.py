@@ -17,7 +17,7 @@ from nanolint.linting.adjusting import Adjustments
 from nanolint.linting.registry import Registry, Selection, UnknownRule
 from nanolint.linting.setup import Setup
 from nanolint.run.settled import NO_LINE, Options
-from nanolint.settings.schema import SettingsError, Sourced
+from nanolint.settings.tables import SettingsError
 from nanolint.settings.targets import OPTION, Choice, choose
 from nanolint.settings.torch_version import find_torch_version
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nanolint.rule.api import Rule
     from nanolint.run.flags import LaunchLine
     from nanolint.run.settled import Override
+    from nanolint.settings.schema import Sourced
     from nanolint.source.values import Value
 
 

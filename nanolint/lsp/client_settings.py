@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nanolint.settings.schema import KEYS
+from nanolint.settings.tables import KEYS
 
 SECTION = "nanolint"
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from nanolint.files import notes
 from nanolint.files.patterns import matches
 from nanolint.frozen import dataclass
-from nanolint.settings.schema import DEFAULT, SettingsError, Sourced
+from nanolint.settings.schema import DEFAULT, Sourced
+from nanolint.settings.tables import SettingsError
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Machine
     from nanolint.gpus.local import LocalGpu
-    from nanolint.settings.schema import Settings, TargetTable
+    from nanolint.settings.tables import Settings, TargetTable
 
 Claims: TypeAlias = "tuple[tuple[tuple[str, ...], Machine], ...]"  # patterns of files, and a card
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from nanolint.files.patterns import place_below
-from nanolint.settings import schema, targets
+from nanolint.settings import tables, targets
 from tests.support.command import nanolint
 
 
@@ -91,7 +91,7 @@ def test_on_windows_a_run_is_taken_to_be_there_unless_said_otherwise(
     Path("a.py").write_text(GPT2, encoding="utf-8")
     spill = "on Windows the driver moves what does not fit into system memory"
     monkeypatch.setattr(targets, "sys", SimpleNamespace(platform="win32"))
-    monkeypatch.setattr(schema, "sys", SimpleNamespace(platform="win32"))
+    monkeypatch.setattr(tables, "sys", SimpleNamespace(platform="win32"))
     here = nanolint("a.py", "--gpu=rtx-4070")
     assert spill in here.out
     assert "checked as on Windows, as this machine is" in here.out + here.err
@@ -100,5 +100,5 @@ def test_on_windows_a_run_is_taken_to_be_there_unless_said_otherwise(
     assert "checked as on Windows" not in there.out + there.err
     for system in ("linux", "darwin"):
         monkeypatch.setattr(targets, "sys", SimpleNamespace(platform=system))
-        monkeypatch.setattr(schema, "sys", SimpleNamespace(platform=system))
+        monkeypatch.setattr(tables, "sys", SimpleNamespace(platform=system))
         assert spill not in nanolint("a.py", "--gpu=rtx-4070").out
