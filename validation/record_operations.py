@@ -30,7 +30,8 @@ from validation.operations import RECORDED, generate
 OTHERS = RECORDED.parent / "operations_of_releases.json"
 ASKED = 5  # each so-many-th case of the table is asked of other releases
 ORACLE = Path(__file__).parent / "oracle_operations" / "run.py"
-TORCH = "import torch; print(torch.__path__[0])"
+# Where it is, without importing it: its libraries may be nanolint's own alone.
+TORCH = "from importlib.util import find_spec as f; print(*f('torch').submodule_search_locations)"
 Case = dict[str, Any]
 
 
@@ -47,6 +48,7 @@ def asked(python: str, cases: list[Case], *how: str) -> list[Case]:
         "LD_PRELOAD": str(card.library),
         "LD_LIBRARY_PATH": str(card.folder),
         "NANOLINT_CARD_KERNELS": "80",
+        "NANOLINT_CARD_CUDNN": "1",
     }
     done = subprocess.run(
         [python, str(ORACLE), *how],

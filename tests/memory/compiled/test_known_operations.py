@@ -25,6 +25,20 @@ NAMED = {
     **dict.fromkeys(("prelu", "prelu of channels"), "prelu"),  # few use it
     **dict.fromkeys(("std", "std of all"), "a variance of few elements, or in several steps"),
     "checkpoint in segments": "checkpoint_sequential",  # its segments are graphs of their own
+    "conv1d of all channels": "conv1d by cuDNN",
+    # Of images nothing is recorded.
+    **dict.fromkeys(("conv2d", "conv2d without bias", "conv2d of patches"), "conv2d"),
+    **dict.fromkeys(("conv2d of what lies across", "conv2d twice", "conv2d depthwise"), "conv2d"),
+    "transposed conv2d": "conv_transpose2d",
+    **dict.fromkeys(("batch norm", "batch norm alone"), "batch_norm"),
+    **dict.fromkeys(("batch norm of a sequence", "batch norm that evaluates"), "batch_norm"),
+    **dict.fromkeys(("group norm", "group norm alone"), "group_norm"),
+    **dict.fromkeys(("max pool", "max pool that overlaps"), "max_pool2d"),
+    "average pool": "avg_pool2d",
+    "adaptive average pool": "adaptive_avg_pool2d",
+    "adaptive average pool of several": "adaptive_avg_pool2d",
+    **dict.fromkeys(("nearest", "bilinear"), "interpolate"),
+    "dropout of channels": "dropout2d",
     "rotary by complex numbers": "view_as_complex",  # library calls, which are not recorded yet
 }
 # No kernel is left of these alone: the graph hands on what it is given.
