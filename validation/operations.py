@@ -470,6 +470,26 @@ EXPRESSIONS: dict[str, str] = {
     "nearest": "F.interpolate(im, scale_factor=2)",
     "bilinear": "F.interpolate(im, size=(24, 24), mode='bilinear')",
     "dropout of channels": "F.dropout2d(im, 0.1)",
+    # Images whose channels move fastest.
+    **{
+        f"{name}, channels last": "t = im.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)\n"
+        f"return {call}"
+        for name, call in {
+            "conv2d": "F.conv2d(t, w[:, : t.shape[1] * 9].reshape(-1, t.shape[1], 3, 3), b)",
+            "conv2d of one place": "F.conv2d(t, w[:, : t.shape[1], None, None], b) * 2",
+            "conv2d twice": "F.conv2d(F.relu(F.conv2d(t, w[:1, : t.shape[1], None, None]"
+            ".expand(16, t.shape[1], 1, 1))), w[:3, :16, None, None])",
+            "transposed conv2d": "F.conv_transpose2d(t, w[: t.shape[1], :8]"
+            ".reshape(t.shape[1], 2, 2, 2), b[:2], stride=2)",
+            "batch norm": "F.batch_norm(t.float(), None, None, n.float(), m.float(), True)",
+            "group norm": "F.group_norm(t * 2, 2, n, m)",
+            "max pool": "F.max_pool2d(t * 2, 2) * 2",
+            "average pool": "F.avg_pool2d(t, 2)",
+            "cat": "F.group_norm(torch.cat((t, t * 2), 1), 2) * 2",
+            "nearest": "F.interpolate(F.conv2d(t, w[:1, : t.shape[1], None, None]"
+            ".expand(16, t.shape[1], 1, 1)), scale_factor=2) * 2",
+        }.items()
+    },
     # Many indices of few rows.
     "embedding of characters": "F.embedding(i.repeat(8, 1), e)",
 }

@@ -40,7 +40,7 @@ def test_a_small_network_of_convolutions_takes_what_pytorch_takes_beside_cudnn(
     tmp_path: Path,
 ) -> None:
     """PyTorch 2.13's peak on a card whose cuDNN takes nothing for itself."""
-    found = explained(tmp_path, SCRIPT, card="a100-80gb")
+    found = explained(tmp_path, SCRIPT, "--torch-version", "2.13", card="a100-80gb")
     assert found["trust"] == "doubted"
     assert all(each.startswith("what cuDNN takes for itself") for each in found["doubts"])
-    assert found["peak"]["allocated_bytes"] == 109_938_176
+    assert found["peak"]["allocated_bytes"] == 109_151_744

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record_all
 from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT32
 from nanolint.memory.tensors.ops.autocast import to_float32
-from nanolint.memory.tensors.ops.normalization import is_channels_last
+from nanolint.memory.tensors.ops.formats import empty_in, in_format, suggests_last
 from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import NotModelled
-from nanolint.memory.torch import GROUP_NORM_WIDE_SINCE
+from nanolint.memory.torch import GROUP_NORM_LAST_SINCE, GROUP_NORM_WIDE_SINCE
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
@@ -35,8 +35,6 @@ def batch_norm(
     """``F.batch_norm`` of (B, channels, ...)."""
     if x.ndim < 3:
         raise NotModelled("batch_norm of what has no space")
-    if is_channels_last(x):
-        raise NotModelled("batch_norm whose channels move fastest")
     device, shape, dtype = x.device, x.shape, x.dtype
     sums = FLOAT32 if dtype.itemsize < 4 else dtype
     channels = x.shape[1]
@@ -44,8 +42,11 @@ def batch_norm(
     by_cudnn = weight is not None and bias is not None and dtype is not BFLOAT16
     if by_cudnn and training:
         device.tape.assume(CUDNN)
-    copy = contiguous(x)
-    out = empty(device, shape, dtype, x.role.made("BatchNorm output", x.role.dims))
+    last = suggests_last(x)
+    if last and not by_cudnn:
+        raise NotModelled("batch_norm whose channels move fastest")
+    copy = in_format(x, last=last)
+    out = empty_in(device, shape, dtype, x.role.made("BatchNorm output", x.role.dims), last=last)
     del copy
     saved = [
         empty(device, (channels,), sums, x.role.made(f"BatchNorm {name}"))
@@ -57,13 +58,15 @@ def batch_norm(
 
     def backward(g: Tensor, *rest: Tensor | None) -> list[Tensor | None]:
         source = next(each for each in rest if each is not None)
-        copies = contiguous(source), contiguous(g)
-        found = [
-            empty(device, (channels,) if place else shape, sums if place else dtype, role)
-            if made and role
-            else None
-            for place, (made, role) in enumerate(zip(makes, roles, strict=True))
-        ]
+        copies = in_format(source, last=last), in_format(g, last=last)
+        found: list[Tensor | None] = []
+        for place, (made, role) in enumerate(zip(makes, roles, strict=True)):
+            if not made or role is None:
+                found.append(None)
+            elif place:
+                found.append(empty(device, (channels,), sums, role))
+            else:
+                found.append(empty_in(device, shape, dtype, role, last=last))
         del copies
         return found
 
@@ -80,27 +83,28 @@ def group_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """``F.group_norm`` of (B, channels, ...); float32 under autocast."""
-    if is_channels_last(x):
-        raise NotModelled("group_norm whose channels move fastest")
     shift = bias and to_float32(bias)
     scale = weight and to_float32(weight)
-    source = to_float32(x)
+    cast = to_float32(x)
+    last = x.device.release >= GROUP_NORM_LAST_SINCE and suggests_last(cast)
+    source = cast if last else contiguous(cast)
+    if in_format(source, last=last) is not source:
+        raise NotModelled("group_norm of a part of what its channels move fastest in")
     device, shape, dtype = x.device, x.shape, source.dtype
     batch, channels = shape[:2]
     if x.numel == batch * channels:
         raise NotModelled("group_norm of what has no space")
     made = x.role.made
-    in_order = contiguous(source)
-    out = empty(device, shape, dtype, made("GroupNorm output", x.role.dims))
+    out = empty_in(device, shape, dtype, made("GroupNorm output", x.role.dims), last=last)
     mean = empty(device, (batch, num_groups), dtype, made("GroupNorm mean"))
     rstd = empty(device, (batch, num_groups), dtype, made("GroupNorm rstd"))
     wide = FLOAT32 if dtype.itemsize < 4 else dtype
     held = []
     if wide is not dtype and device.release >= GROUP_NORM_WIDE_SINCE:
         held += [empty(device, (batch, num_groups), wide, made("moments")) for _ in range(2)]
-    if scale is not None or shift is not None:
+    if last or scale is not None or shift is not None:
         held += [empty(device, (batch, channels), wide, made("factors")) for _ in range(2)]
-    del in_order, held
+    del held
     inputs = source, scale, shift
     is_scaled = scale is not None
     needs = [each is not None and each.requires_grad for each in inputs]
@@ -109,9 +113,11 @@ def group_norm(
     def backward(
         g: Tensor, _mean: None, _rstd: None, x: Tensor, *_saved: Tensor | None
     ) -> list[Tensor | None]:
-        copies = contiguous(x), contiguous(g)
+        copies = in_format(x, last=last), in_format(g, last=last)
         found = [
-            empty(device, shape if place == 0 else (channels,), dtype, role)
+            empty_in(
+                device, shape if place == 0 else (channels,), dtype, role, last=last and not place
+            )
             if needed and role
             else None
             for place, (needed, role) in enumerate(zip(needs, roles, strict=True))
@@ -119,7 +125,7 @@ def group_norm(
         sums = [empty(device, (batch, channels), wide, made("partial sums")) for _ in range(2)]
         if needs[0]:
             sums += [empty(device, (batch, num_groups), wide, made("factors")) for _ in range(2)]
-            if is_scaled:
+            if is_scaled and not last:
                 sums += [empty(device, (batch, channels), wide, made("factors"))]
         del sums, copies
         return found

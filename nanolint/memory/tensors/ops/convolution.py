@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT16
 from nanolint.memory.tensors.ops.autocast import to_half
+from nanolint.memory.tensors.ops.formats import empty_in, in_format, suggests_last
 from nanolint.memory.tensors.ops.sums import reduction
-from nanolint.memory.tensors.ops.views import contiguous
-from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import NotModelled
 from nanolint.memory.tensors.work import of_convolution
@@ -118,17 +117,18 @@ def _run(
     """A convolution with its gradients; that of the weight is made first in aten's own kernels."""
     if x.ndim != weight.ndim:
         raise NotModelled("a convolution of what has no batch")
-    if _is_channels_last(x):
-        raise NotModelled("a convolution whose channels move fastest")
     if by_cudnn:
         x.device.tape.assume(CUDNN)
     shift = None if bias is None else to_half(bias)
     kernel = to_half(weight)
     source = to_half(x)
-    copies = [contiguous(source), *([contiguous(kernel)] if weight_first else [])]
-    out = empty(x.device, shape, source.dtype, x.role.made("convolution"))
+    last = not weight_first and (suggests_last(source) or suggests_last(kernel))
+    copies = [in_format(source, last=last)]
+    if weight_first:
+        copies.append(in_format(kernel, last=False))
+    out = empty_in(x.device, shape, source.dtype, x.role.made("convolution"), last=last)
     if not weight_first:
-        copies.append(contiguous(kernel))
+        copies.append(in_format(kernel, last=last))
     del copies
     flops = of_convolution(shape, kernel.shape)
     x.device.compute(source.dtype, flops)
@@ -139,7 +139,8 @@ def _run(
     order = (1, 0, 2) if weight_first else (0, 1, 2)
 
     def backward(g: Tensor, source: Tensor, kernel: Tensor) -> list[Tensor | None]:
-        flow, copy = contiguous(g), contiguous(source) if needs[1] else None
+        flow = in_format(g, last=last)
+        copy = in_format(source, last=last) if needs[1] else None
         found: list[Tensor | None] = [None, None, None]
         for place in order:
             shape, role = shapes[place], roles[place]
@@ -147,13 +148,14 @@ def _run(
                 continue
             if place == BIAS and not weight_first:
                 copy = None
-            before = contiguous(kernel) if place == 0 and weight_first else None
-            found[place] = empty(g.device, shape, g.dtype, role)
+            before = in_format(kernel, last=False) if place == 0 and weight_first else None
+            is_last = last and place < BIAS
+            found[place] = empty_in(g.device, shape, g.dtype, role, last=is_last)
             del before
             if place == 0 and weight_first:
                 flow = g
             elif place == 0:
-                contiguous(kernel)
+                in_format(kernel, last=last)
             elif place == BIAS:
                 reduction(flow, (0, *range(2, flow.ndim)))
             g.device.compute(g.dtype, flops if place < BIAS else 0)
@@ -178,8 +180,3 @@ def _each(size: Sizes, count: int) -> tuple[int, ...]:
     if isinstance(size, int):
         return (size,) * count
     return tuple(size) * (count if len(size) == 1 else 1)
-
-
-def _is_channels_last(x: Tensor) -> bool:
-    """Whether the layout is one that cuDNN keeps: its channels move fastest."""
-    return x.ndim == 4 and not x.is_contiguous and x.strides[1] == 1 and x.shape[1] > 1

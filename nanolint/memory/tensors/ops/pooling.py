@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.formats import empty_in, in_format, suggests_last
 from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.ops.reductions import mean
-from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import NotModelled
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 Sizes: TypeAlias = "int | Sequence[int]"
+FEW_CHANNELS = 4  # of fewer the kernel for channels last is not taken
 RESIZED = frozenset({"nearest", "nearest-exact", "bilinear", "bicubic"})
 
 
@@ -50,10 +51,11 @@ def adaptive_max_pool2d(x: Tensor, output_size: Sizes, return_indices: bool = Fa
 
 
 def _maxima(x: Tensor, sizes: Sequence[int]) -> Tensor:
-    source = contiguous(x)
+    last = suggests_last(x)
+    source = in_format(x, last=last)
     shape = (*x.shape[:-2], *sizes)
-    out = empty(x.device, shape, x.dtype, x.role.made("maximum"))
-    places = empty(x.device, shape, INT64, x.role.made("places of maxima"))
+    out = empty_in(x.device, shape, x.dtype, x.role.made("maximum"), last=last)
+    places = empty_in(x.device, shape, INT64, x.role.made("places of maxima"), last=last)
     del source
     return _saving(out, x, places)
 
@@ -63,8 +65,9 @@ def _saving(out: Tensor, x: Tensor, *others: Tensor) -> Tensor:
     role = x.role.gradient
 
     def backward(g: Tensor, x: Tensor, *_: Tensor) -> list[Tensor | None]:
-        flow, source = contiguous(g), contiguous(x)
-        made = empty(g.device, x.shape, x.dtype, role)
+        last = suggests_last(x)
+        flow, source = in_format(g, last=last), in_format(x, last=last)
+        made = empty_in(g.device, x.shape, x.dtype, role, last=last)
         del flow, source
         return [made]
 
@@ -93,8 +96,9 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Sizes) -> Tensor:
 
 
 def _means(x: Tensor, sizes: Sequence[int]) -> Tensor:
-    source = contiguous(x)
-    out = empty(x.device, (*x.shape[:-2], *sizes), x.dtype, x.role.made("mean"))
+    last = suggests_last(x)
+    source = in_format(x, last=last)
+    out = empty_in(x.device, (*x.shape[:-2], *sizes), x.dtype, x.role.made("mean"), last=last)
     del source
     return _saving(out, x)
 
@@ -120,14 +124,19 @@ def interpolate(
         pairs = zip(x.shape[-2:], scale_factor or (1, 1), strict=True)
         sizes = tuple(int(each * by) for each, by in pairs)
     wide = to_float32(x)
-    source = contiguous(wide)
-    out = empty(x.device, (*x.shape[:-2], *sizes), wide.dtype, x.role.made("resized"))
+    last = suggests_last(wide)
+    if last and x.shape[1] < FEW_CHANNELS:
+        raise NotModelled("interpolate of few channels that move fastest")
+    source = in_format(wide, last=last)
+    shown = (*x.shape[:-2], *sizes)
+    out = empty_in(x.device, shown, wide.dtype, x.role.made("resized"), last=last)
     del source
     role, shape = x.role.gradient, x.shape
 
     def backward(g: Tensor) -> list[Tensor | None]:
-        flow = contiguous(g)
-        made = empty(g.device, shape, g.dtype, role)
+        last = suggests_last(g)
+        flow = in_format(g, last=last)
+        made = empty_in(g.device, shape, g.dtype, role, last=last)
         del flow
         return [made]
 
