@@ -69,6 +69,7 @@ def conv_transpose2d(
     dilation: Sizes = 1,
 ) -> Tensor:
     """``F.conv_transpose2d`` of (B, in, H, W), with weights (in, out of a group, height, width)."""
+    _require_batch(x, weight)
     steps, pads, more, gaps = (
         _each(size, weight.ndim - 2) for size in (stride, padding, output_padding, dilation)
     )
@@ -87,6 +88,7 @@ def _convolved(
     how: tuple[Sizes, Sizes | str, Sizes],
     groups: int,
 ) -> Tensor:
+    _require_batch(x, weight)
     stride, padding, dilation = how
     width = weight.ndim - 2
     steps, gaps = _each(stride, width), _each(dilation, width)
@@ -115,8 +117,6 @@ def _run(
     weight_first: bool = False,
 ) -> Tensor:
     """A convolution with its gradients; that of the weight is made first in aten's own kernels."""
-    if x.ndim != weight.ndim:
-        raise NotModelled("a convolution of what has no batch")
     if by_cudnn:
         x.device.tape.assume(CUDNN)
     shift = None if bias is None else to_half(bias)
@@ -163,6 +163,11 @@ def _run(
         return found
 
     return record(out, inputs, backward, source, kernel)
+
+
+def _require_batch(x: Tensor, weight: Tensor) -> None:
+    if x.ndim != weight.ndim:
+        raise NotModelled(f"a convolution of {x.ndim} dimensions by {weight.ndim}")
 
 
 def _padding(padding: Sizes | str, kernel: Sequence[int], gaps: Sequence[int]) -> tuple[int, ...]:
