@@ -438,6 +438,60 @@ EXPRESSIONS: dict[str, str] = {
     " * n[:1])",
     # Sorted by keys that are drawn.
     "randperm": "x * torch.randperm(x.shape[-1], device=x.device)",
+    # Images: im, by kernels that are parts of w.
+    "conv2d": "F.conv2d(im, w[:, :im.shape[1] * 9].reshape(-1, im.shape[1], 3, 3), b, padding=1)",
+    "conv2d without bias": "F.conv2d(im, w[:, :im.shape[1] * 4].reshape(-1, im.shape[1], 2, 2),"
+    " stride=2)",
+    "conv2d of patches": "F.conv2d(im, w[:, :im.shape[1] * 16].reshape(-1, im.shape[1], 4, 4), b,"
+    " stride=4).flatten(2).transpose(1, 2) * 2",
+    "conv2d of what lies across": "F.conv2d(im.transpose(2, 3) * 1, w[:, :im.shape[1] * 9]"
+    ".reshape(-1, im.shape[1], 3, 3), b, padding='same')",
+    "conv2d twice": "t = F.relu(F.conv2d(im, w[:, :im.shape[1] * 9].reshape(-1, im.shape[1], 3, 3),"
+    " b, 1, 1))\nreturn F.conv2d(t, w[:3, :1, None, None].expand(3, t.shape[1], 1, 1))",
+    "conv2d depthwise": "F.conv2d(im, w[:1, :9].reshape(1, 1, 3, 3).expand(im.shape[1], 1, 3, 3),"
+    " groups=im.shape[1], padding=1)",
+    "conv1d of all channels": "F.conv1d(im.flatten(2), w[:, :im.shape[1] * 3]"
+    ".reshape(-1, im.shape[1], 3), b, padding=1)",
+    "transposed conv2d": "F.conv_transpose2d(im, w[:im.shape[1], :8].reshape(im.shape[1], 2, 2, 2),"
+    " b[:2], stride=2)",
+    "batch norm": "F.batch_norm(im, None, None, n.float(), m.float(), training=True)",
+    "batch norm alone": "F.batch_norm(im, None, None, training=True)",
+    "batch norm of a sequence": "F.batch_norm(im.flatten(2), None, None, n.float(), m.float(),"
+    " training=True)",
+    "batch norm that evaluates": "F.batch_norm(im, torch.zeros(im.shape[1], device=im.device),"
+    " torch.ones(im.shape[1], device=im.device), n.float(), m.float())",
+    "group norm": "F.group_norm(im, 2, n, m)",
+    "group norm alone": "F.group_norm(im, 1)",
+    "max pool": "F.max_pool2d(im, 2)",
+    "max pool that overlaps": "F.max_pool2d(im * 2, 3, stride=2, padding=1) * 2",
+    "average pool": "F.avg_pool2d(im, 2)",
+    "adaptive average pool": "F.adaptive_avg_pool2d(im, 1)",
+    "adaptive average pool of several": "F.adaptive_avg_pool2d(im, (2, 2))",
+    "nearest": "F.interpolate(im, scale_factor=2)",
+    "bilinear": "F.interpolate(im, size=(24, 24), mode='bilinear')",
+    "dropout of channels": "F.dropout2d(im, 0.1)",
+    # Images whose channels move fastest.
+    **{
+        f"{name}, channels last": "t = im.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)\n"
+        f"return {call}"
+        for name, call in {
+            "conv2d": "F.conv2d(t, w[:, : t.shape[1] * 9].reshape(-1, t.shape[1], 3, 3), b)",
+            "conv2d of one place": "F.conv2d(t, w[:, : t.shape[1], None, None], b) * 2",
+            "conv2d twice": "F.conv2d(F.relu(F.conv2d(t, w[:1, : t.shape[1], None, None]"
+            ".expand(16, t.shape[1], 1, 1))), w[:3, :16, None, None])",
+            "transposed conv2d": "F.conv_transpose2d(t, w[: t.shape[1], :8]"
+            ".reshape(t.shape[1], 2, 2, 2), b[:2], stride=2)",
+            "batch norm": "F.batch_norm(t.float(), None, None, n.float(), m.float(), True)",
+            "group norm": "F.group_norm(t * 2, 2, n, m)",
+            "max pool": "F.max_pool2d(t * 2, 2) * 2",
+            "average pool": "F.avg_pool2d(t, 2)",
+            "cat": "F.group_norm(torch.cat((t, t * 2), 1), 2) * 2",
+            "nearest": "F.interpolate(F.conv2d(t, w[:1, : t.shape[1], None, None]"
+            ".expand(16, t.shape[1], 1, 1)), scale_factor=2) * 2",
+        }.items()
+    },
+    # Many indices of few rows.
+    "embedding of characters": "F.embedding(i.repeat(8, 1), e)",
 }
 
 DTYPES = ("float32", "bfloat16", "float16")
@@ -507,6 +561,13 @@ def _case(name: str, expression: str, random: Random) -> Case:
         "o": ([channels, 1, kernel], [0, 1, 2], weights, True),
         "p": ([channels], [0], weights, True),
     }
+    if _uses(expression, "im"):
+        channels, side, shown = choose((2, 8)), choose((8, 32)), choose((1, 4, 64))
+        inputs |= {
+            "im": ([shown, channels, side, side], [0, 1, 2, 3], dtype, choose((True, False))),
+            "w": ([fan_out, 130], [0, 1], weights, True),
+            **dict.fromkeys("nm", ([channels], [0], weights, True)),
+        }
     inputs["k"] = (inputs["l"][0][:1], [0], "int64", False)
     used = {name for name in inputs if _uses(expression, name)}
     return {

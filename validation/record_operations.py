@@ -5,6 +5,7 @@
     python validation/record_operations.py path/to/python --check --every 5
 
 ``path/to/python`` has a CUDA build of PyTorch 2.13; no card is needed, nanolint's own stands in.
+Its cuDNN has plans for convolutions, which need no workspace: a real one's do.
 ``--release`` asks another release for each fifth case, and records those that differ from 2.13's,
 in operations_of_releases.json. ``--check`` compares each fifth recorded case with what that PyTorch
 does, of whatever release, and says for which operations it differs; nothing is written.
@@ -30,7 +31,8 @@ from validation.operations import RECORDED, generate
 OTHERS = RECORDED.parent / "operations_of_releases.json"
 ASKED = 5  # each so-many-th case of the table is asked of other releases
 ORACLE = Path(__file__).parent / "oracle_operations" / "run.py"
-TORCH = "import torch; print(torch.__path__[0])"
+# Where it is, without importing it: its libraries may be nanolint's own alone.
+TORCH = "from importlib.util import find_spec as f; print(*f('torch').submodule_search_locations)"
 Case = dict[str, Any]
 
 
@@ -47,6 +49,7 @@ def asked(python: str, cases: list[Case], *how: str) -> list[Case]:
         "LD_PRELOAD": str(card.library),
         "LD_LIBRARY_PATH": str(card.folder),
         "NANOLINT_CARD_KERNELS": "80",
+        "NANOLINT_CARD_CUDNN": "1",
     }
     done = subprocess.run(
         [python, str(ORACLE), *how],
@@ -72,7 +75,7 @@ def _key(case: Case) -> str:
 
 def of_releases() -> dict[str, list[Any]]:
     """What other releases allocate, by their number: for each ``ASKED``-th case its events, or
-    "same" where they are those of 2.13; None where it is refused."""
+    "same" where they are those of 2.13; None where it is refused, or was not asked."""
     known: dict[str, list[Any]] = json.loads(OTHERS.read_text()) if OTHERS.exists() else {}
     return known
 

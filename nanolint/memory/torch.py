@@ -73,6 +73,17 @@ EFFICIENT_STATE_FIRST_SINCE: Version = (2, 14)
 # several heads share; before, they are written out. Seen in 2.15, not in 2.13.
 EFFICIENT_SHARES_HEADS_SINCE: Version = (2, 14)
 
+# aten/src/ATen/native/cuda/EmbeddingBackwardKernel.cu: few rows, each of many indices, are added up
+# in place (pull request 172454, of January 2026). Seen in 2.13 and 2.15, not in 2.9.
+EMBEDDING_ADDS_IN_PLACE_SINCE: Version = (2, 11)
+
+# aten/src/ATen/native/cuda/group_norm_kernel.cu: the moments of half precision are computed in
+# float32 first. Seen in 2.13 and 2.15, not in 2.9.
+GROUP_NORM_WIDE_SINCE: Version = (2, 10)
+# aten/src/ATen/native/group_norm.cpp: channels that move fastest stay so on the card, too. Seen in
+# 2.15, not in 2.13.
+GROUP_NORM_LAST_SINCE: Version = (2, 14)
+
 # c10/cuda/CUDACachingAllocator.cpp: only this release's error names the variable's new name.
 NEW_VARIABLE_IN_ERROR: Version = (2, 10)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.twin import Kind, slot_of, tensor_on
-from nanolint.memory.tensors.autograd import Entangled, Leaf, numbers, run_graph
+from nanolint.memory.tensors.autograd import TWICE, Entangled, Leaf, numbers, run_graph
 from nanolint.memory.tensors.device import Storage
 from nanolint.memory.tensors.gradients import land, matched, receive, take_off
 from nanolint.memory.tensors.tensor import Node, Tensor, empty
@@ -209,7 +209,8 @@ class _Copied(Node):
             return [None]
         slots, self.slots = self.slots, None
         shared, self.shared = self.shared, {}
-        assert slots is not None, "a second backward pass through what has been freed"
+        if slots is None:
+            raise RuntimeError(TWICE)
         device, parameters = self.device, self.parameters
         accumulates = tuple(
             [isinstance(each.node, Leaf) and each.node.gradient is not None for each in parameters]

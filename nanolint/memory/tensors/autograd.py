@@ -37,6 +37,9 @@ class Entangled(Exception):
     """A layer that was copied as one is not: a part of it is used elsewhere, or changes."""
 
 
+TWICE = "Trying to backward through the graph a second time"  # PyTorch's words
+
+
 class Operation(Node):
     """A differentiable operation.
 
@@ -65,7 +68,8 @@ class Operation(Node):
         packed, self.saved = self.saved, ()
         if all(each is None for each in given):
             return [None] * len(self.edges)
-        assert backward is not None, "a second backward pass through what has been freed"
+        if backward is None:
+            raise RuntimeError(TWICE)
         if isinstance(packed, tuple):
             found = matched(self, backward(*given, *packed))
         else:  # what was put away is let go before the gradients are summed and cast

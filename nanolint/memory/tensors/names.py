@@ -9,6 +9,7 @@ where PyTorch says ``input`` or ``self``, and what makes a new tensor has to be 
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nanolint.memory.tensors.ops import (
@@ -54,6 +55,16 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.device import Device
 
 Function: TypeAlias = "Callable[..., Any]"
+
+
+def _later(family: str, names: str) -> dict[str, Function]:
+    """Functions of a family that few models need, which is imported with the first call."""
+    place = f"nanolint.memory.tensors.ops.{family}"
+
+    def of(name: str) -> Function:
+        return lambda *args, **options: getattr(import_module(place), name)(*args, **options)
+
+    return {name: of(name) for name in names.split()}
 
 
 def _own(module: ModuleType, names: str) -> dict[str, Function]:
@@ -174,7 +185,10 @@ FUNCTIONAL: dict[str, Function] = {
     "pad": joining.pad,
     "one_hot": sorting.one_hot,
     "normalize": reductions.normalize,
-    "conv1d": convolution.conv1d,
+    **_own(convolution, "conv1d conv2d conv_transpose2d"),
+    **_later("pooling", "max_pool2d avg_pool2d adaptive_avg_pool2d adaptive_max_pool2d"),
+    **_later("pooling", "interpolate dropout2d"),
+    **_later("channel_norms", "batch_norm group_norm"),
     "relu6": activations.hardtanh,
 }
 

@@ -82,8 +82,15 @@ def follow_function(
         why = NotKnown(f"one of several values of {function.name}()", place.path, place.line)
         return merged(flow.value, NONE, why) or why
     if flow.how == "stop":
+        if _returns(function.node):
+            return core.unknown(f"whether {function.name}() returns, or raises", place)
         return core.unknown(f"{function.name}() ends the script", place)
     return flow.value or NONE
+
+
+def _returns(node: ast.AST) -> bool:
+    """Whether a function gives anything back: it may do so before it raises."""
+    return any(isinstance(each, ast.Return) for each in ast.walk(node))
 
 
 def _is_optimizer(thing: Thing | None) -> bool:

@@ -25,7 +25,29 @@ NAMED = {
     **dict.fromkeys(("prelu", "prelu of channels"), "prelu"),  # few use it
     **dict.fromkeys(("std", "std of all"), "a variance of few elements, or in several steps"),
     "checkpoint in segments": "checkpoint_sequential",  # its segments are graphs of their own
+    "conv1d of all channels": "conv1d by cuDNN",
     "rotary by complex numbers": "view_as_complex",  # library calls, which are not recorded yet
+}
+# Of images nothing is recorded: the beginnings of their names, each with its operation.
+IMAGES = {
+    "conv2d": "conv2d",
+    "transposed conv2d": "conv_transpose2d",
+    "batch norm": "batch_norm",
+    "group norm": "group_norm",
+    "cat, channels last": "group_norm",
+    "max pool": "max_pool2d",
+    "average pool": "avg_pool2d",
+    "adaptive average pool": "adaptive_avg_pool2d",
+    "bilinear": "interpolate",
+    "nearest": "interpolate",
+    "nearest, channels last": "conv2d",
+    "dropout of channels": "dropout2d",
+}
+NAMED |= {
+    case["name"]: named
+    for case in sample()
+    for begins, named in IMAGES.items()
+    if case["name"].startswith(begins)
 }
 # No kernel is left of these alone: the graph hands on what it is given.
 NOTHING_LEFT = ("handing on",)

@@ -331,3 +331,9 @@ def test_trees_are_taken_apart_and_put_together() -> None:
     forward += "x = tree_map(lambda each: each, tree_unflatten([one, rest], spec))\n"
     mapped = read(text_of(forward + "x = x[0] * x[1]['a']", above=above))
     assert mapped.sizes == read(text_of("x = x * 2")).sizes
+
+
+def test_the_modules_of_torch_nn_are_torch_nns_own() -> None:
+    above = "from torch.nn.modules import LayerNorm\n"
+    other = read(text_of("x = self.norm(x)", "self.norm = LayerNorm(32)", above))
+    assert other.events == read(text_of("x = self.norm(x)", "self.norm = nn.LayerNorm(32)")).events

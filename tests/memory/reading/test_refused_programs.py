@@ -56,3 +56,10 @@ def test_sizes_that_are_fractions_are_refused_as_pytorch_refuses_them(
 def test_a_loss_of_other_rows_than_there_are_targets_is_refused() -> None:
     shorter = MODEL_LOSS.replace("targets.flatten()", "targets[:, 1:].flatten()")
     assert "is asked for targets of" in unread(text_of().replace(MODEL_LOSS, shorter))
+
+
+@pytest.mark.parametrize("layer", ["nn.Tanhshrink()", "fused.Layer(32)"])
+def test_a_layer_that_is_not_known_is_not_passed_over_in_a_sequence(layer: str) -> None:
+    init = f"self.layers = nn.Sequential(nn.Linear(32, 32), {layer}, nn.Linear(32, 32))"
+    text = text_of("x = self.layers(x)", init, "import fused\n")
+    assert unread(text).startswith(("torch.nn.Tanhshrink is not known", "fused is no module"))

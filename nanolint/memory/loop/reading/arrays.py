@@ -38,14 +38,23 @@ if TYPE_CHECKING:
 
 TOKENS = 1 << 40  # of a file: more than any run reads
 MOST_NUMBERS = 1_000_000
+HEAD = 4096  # numbers of the head of a file, at most
 FEW_BYTES = 4096  # that a turn of a loop keeps, such as its loss: next to nothing
 UINT16 = Dtype("uint16", 2, INT16.kind)
 LOADS = "what a data loader loads"  # of which nothing else is known
 
 
 def numpy(machine: Script) -> Namespace:
-    def tokens(*given: Value, dtype: Value = None, shape: Value = None, **_: Value) -> Value:
+    def tokens(
+        *given: Value,
+        dtype: Value = None,
+        shape: Value = None,
+        count: Value = None,
+        **_: Value,
+    ) -> Value:
         kind = next((each for each in (*given, dtype) if isinstance(each, Dtype)), INT64)
+        if type(count) is int and 0 < count <= HEAD:  # what a file begins with
+            return empty(machine.host, (count,), kind, DATA)
         return empty(machine.host, _rows_of(shape), kind, DATA)
 
     found: dict[str, Value] = {

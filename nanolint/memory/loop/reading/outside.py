@@ -13,6 +13,7 @@ from nanolint.memory.loop.reading import (
     files,
     loaders,
     of_torch,
+    pictures,
     processes,
     settings,
     tokenizers,
@@ -137,6 +138,7 @@ def table(machine: Script) -> dict[str, Value]:
         ),
         **loaders.table(machine, packages),
         **watching.table(machine),
+        **pictures.table(machine),
     }
 
 

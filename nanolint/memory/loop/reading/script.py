@@ -158,7 +158,9 @@ def _differs(seen: Seen, run: Run) -> Iterator[str]:
     """What the script trains with, where that is not what is said of the run."""
     shape = (run.batch_size, run.block_size)
     read = seen.evaluated if run.eval_only else seen.shape
-    if read is not None and not run.block_size:
+    if read is None and not run.block_size and seen.samples == run.batch_size:
+        read = shape  # of pictures nobody says how many tokens they have
+    elif read is not None and not run.block_size:
         shape = (run.batch_size, read[-1])  # of how many tokens only the reading tells
     if read != shape:
         found = "not known" if read is None else "x".join(map(str, read))

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.torch import modules
-from nanolint.memory.tensors.dtypes import INT32, INT64
+from nanolint.memory.tensors.dtypes import FLOATING, INT32, INT64
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.shape: tuple[int, ...] | None = None
+        self.samples: int | None = None  # of the first that are no tokens: pictures, say
         self.passes = 0
         self.backward = 0
         self.evaluated: tuple[int, ...] | None = None  # the shape of the first that learns nothing
@@ -59,6 +60,8 @@ class Seen:
         """A module is called."""
         shape = _shape(arguments)
         if shape is None:
+            if learns and self.samples is None and modules.is_module(module):
+                self.samples = _samples(arguments)
             return
         if not learns:
             self.evaluated = self.evaluated or shape
@@ -94,6 +97,14 @@ def _shape(arguments: list[Value]) -> tuple[int, ...] | None:
     if not isinstance(tokens, Tensor) or tokens.dtype not in TOKENS or len(tokens.shape) != 2:
         return None
     return tokens.shape
+
+
+def _samples(arguments: list[Value]) -> int | None:
+    """How many samples a module is given that are no tokens."""
+    given = arguments[0] if arguments else None
+    if not isinstance(given, Tensor) or given.dtype.kind != FLOATING or len(given.shape) < 2:
+        return None
+    return given.shape[0]
 
 
 def _trained(module: Instance) -> int:

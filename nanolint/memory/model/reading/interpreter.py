@@ -242,6 +242,8 @@ class Interpreter(Machine):
     def _loaded(self, name: str) -> Value:
         if name in self.imported:
             return self.imported[name]
+        if name == f"{NN}.modules":  # all of its names are torch.nn's, too
+            return self.load(NN)
         if name == NN:
             return self._torch_nn()
         if name == EINOPS_LAYERS:

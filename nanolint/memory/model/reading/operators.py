@@ -12,7 +12,7 @@ from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.scopes import MISSING
-from nanolint.memory.model.reading.values import CONTENTS, Instance, Unknown
+from nanolint.memory.model.reading.values import CONTENTS, Class, Instance, Native, Unknown
 from nanolint.memory.model.reading.watched import plain
 from nanolint.memory.tensors.tensor import Tensor
 
@@ -61,6 +61,8 @@ def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Val
         if isinstance(each, Unknown):
             return each
     name, function = BINARY[type(op)]
+    if name == "or" and (isinstance(left, Class) or isinstance(right, Class)):
+        return left, right  # ``First | Second``: types, for annotations and isinstance
     if isinstance(left, Instance) or isinstance(right, Instance):
         return _by_methods(machine, name, left, right)
     if name == "mod" and isinstance(left, str):
@@ -149,6 +151,8 @@ def compare(machine: Machine, op: ast.cmpop, left: Value, right: Value) -> Value
     for owner, other in ((left, right), (right, left)):
         if isinstance(owner, Instance) and owner.cls.has(f"__{name}__"):
             return machine.call(machine.attribute(owner, f"__{name}__"), [other])
+        if isinstance(owner, Native) and type(other) is int:
+            return machine.unknown(f"the {owner.name} of an array")  # numpy's, which is no method
     return function(left, right)
 
 

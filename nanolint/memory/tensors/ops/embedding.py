@@ -1,4 +1,5 @@
-"""Rows of a table (aten/src/ATen/native/Embedding.cpp, cuda/Embedding.cu)."""
+"""Rows of a table (aten/src/ATen/native/Embedding.cpp, cuda/Embedding.cu and
+cuda/EmbeddingBackwardKernel.cu)."""
 
 from __future__ import annotations
 
@@ -14,12 +15,17 @@ from nanolint.memory.tensors.role import role as role_of
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import NotModelled
+from nanolint.memory.torch import EMBEDDING_ADDS_IN_PLACE_SINCE
 
 if TYPE_CHECKING:
+    from nanolint.memory.tensors.asked import Card
     from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
 
 SCRATCH = role_of("embedding backward scratch", Component.GRADIENTS)
+ROWS_PER_PART = 10  # NROWS_PER_THREAD: of the indices of one row, as many as a warp adds up
+WARP, BLOCK = 32, 1024
+BLOCKS_EACH = 4  # MAX_ATOMIC_ACCUM_BLOCKS_PER_SM
 
 
 @traced
@@ -75,11 +81,26 @@ def _gradient(g: Tensor, index: Tensor, rows: int, role: Role) -> Tensor:
     del sorting, counter
     made = empty(device, (rows, width), g.dtype, role)
     segments = min(count, rows)
-    partial = count // 10 + segments
+    partial = count // ROWS_PER_PART + segments
     order += [scratch(ids), scratch(8)]
     unique = [scratch(ids), scratch(unique_bytes(count, device.tuned_for, device.release))]
     del unique
     order += [scratch(8 * segments), scratch(8 * segments)]
     scratch(scan_bytes(segments, device.release))
-    order += [scratch(8), scratch(8 * partial), scratch(FLOAT32.itemsize * partial * width)]
+    order += [scratch(8), scratch(8 * partial)]
+    is_new = device.release >= EMBEDDING_ADDS_IN_PLACE_SINCE
+    if is_new and device.asked.ask(_adds_in_place, segments, partial, width):
+        order += [scratch(8 * partial)]
+        if g.dtype.itemsize < FLOAT32.itemsize:
+            order += [scratch(FLOAT32.itemsize * rows * width)]
+    else:
+        order += [scratch(FLOAT32.itemsize * partial * width)]
     return made
+
+
+def _adds_in_place(card: Card, segments: int, partial: int, width: int) -> bool:
+    """``use_fused_kernel``: whether the rows alone would leave the card idle, and each has many
+    indices."""
+    features = -(-width // WARP) * WARP
+    blocks = -(-segments * features // min(features, BLOCK))
+    return blocks < BLOCKS_EACH * card.multiprocessors and partial > 4 * blocks

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import like_strides, normalized
+from nanolint.memory.tensors.ops.formats import empty_in, suggests_last
 from nanolint.memory.tensors.ops.parts import narrow, sliced
 from nanolint.memory.tensors.ops.pointwise import sub
 from nanolint.memory.tensors.ops.views import (
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 @traced
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """``torch.cat``: gradients are views of the gradient."""
+    """``torch.cat``: gradients are views of the gradient. Of images whose channels move fastest it
+    makes such (``compute_output_memory_format``)."""
     first = next((each for each in tensors if each.shape != (0,)), tensors[0])
     along = normalized(dim, first.ndim)
     dtype = first.dtype
@@ -39,7 +41,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         dtype = promote(dtype, each.dtype)
     sizes = [each.shape[along] if each.ndim == first.ndim else 0 for each in tensors]
     shape = (*first.shape[:along], sum(sizes), *first.shape[along + 1 :])
-    out = empty(first.device, shape, dtype, first.role.made("concatenation"))
+    last = all(map(suggests_last, tensors))
+    out = empty_in(first.device, shape, dtype, first.role.made("concatenation"), last=last)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         return [sliced(g, along, size) for size in sizes]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.formulas.reductions import total
 from nanolint.memory.compiled.derive.operations import CALL
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.device import NotVerified
+from nanolint.memory.tensors.device import NotTraced, NotVerified
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.pointwise import add, mul
 from nanolint.memory.tensors.ops.views import contiguous, view
@@ -97,7 +97,7 @@ def conv1d(
     if not isinstance(padding, (int, tuple)):
         raise NotModelled(f"a convolution with padding {padding!r}")
     if groups != x.shape[-2] or groups == 1:
-        raise NotModelled("what cuDNN takes for a convolution")
+        raise NotTraced("conv1d by cuDNN")
     shift = None if bias is None else to_half(bias)
     kernel, source = to_half(weight), to_half(x)
     step, pad, gap = (

@@ -28,6 +28,9 @@ class PurePath:
     def __eq__(self, other):
         return isinstance(other, PurePath) and self.text == other.text
 
+    def __hash__(self):
+        return hash(self.text)
+
     @property
     def parent(self):
         if self.text in (".", "..") or self.text.endswith("/.."):

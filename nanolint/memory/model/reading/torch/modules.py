@@ -360,8 +360,19 @@ METHODS: dict[str, Callable[..., Value]] = {
 
 
 def items(module: Instance) -> dict[str, Instance]:
-    """The modules of a list or a dictionary of modules by their keys."""
-    return {name: each for name, each in module.attributes.items() if is_module(each)}
+    """The modules of a list or a dictionary of modules by their keys.
+
+    Raises Unread where one of them is not known: nobody may pass it over.
+    """
+    found: dict[str, Instance] = {}
+    for name, each in module.attributes.items():
+        if isinstance(each, Unknown):
+            raise each.unread()
+        if isinstance(each, Instance) and not each.cls.is_module and each.cls.unknown is not None:
+            raise each.cls.unknown.unread()
+        if is_module(each):
+            found[name] = each
+    return found
 
 
 def own_parameters(module: Instance) -> list[Parameter]:

@@ -136,3 +136,31 @@ class Hardswish(Module):
 
     def forward(self, input):
         return F.hardswish(input, self.inplace)
+
+
+class SELU(Module):
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.selu(input, self.inplace)
+
+
+class CELU(Module):
+    def __init__(self, alpha=1.0, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input):
+        return F.celu(input, inplace=self.inplace)
+
+
+class Softsign(Module):
+    def forward(self, input):
+        return F.softsign(input)
+
+
+class Hardsigmoid(Module):
+    def forward(self, input):
+        return F.hardsigmoid(input)
