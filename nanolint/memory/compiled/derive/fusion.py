@@ -197,15 +197,18 @@ class _Fusion:
         if self._holds_more(one, other, saved):
             return False
         if one.own & other.ancestors:
-            may = self._reads_as_written(one, other, moved) and fits(one, other)
+            may = self._reads_as_written(one, other, moved) and self._fits(one, other)
         elif mixed:
             may = True
         else:
             far = max(abs(one.first - other.last), abs(other.first - one.last)) > FARTHEST
-            may = shared >= LEAST_SHARED and not far and fits(one, other)
+            may = shared >= LEAST_SHARED and not far and self._fits(one, other)
         if may and moved is not None:
             moved.apply()
         return may
+
+    def _fits(self, one: Group, other: Group) -> bool:
+        return fits(one, other, merges=self.merges)
 
     def _copied(self, one: Group, other: Group) -> int:
         return copied_in_order(one, other) if self.inverts else 0

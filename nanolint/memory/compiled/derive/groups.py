@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import dependency_on, merged, through_views
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
+from nanolint.memory.guarded import answer
 from nanolint.memory.tensors.device import NotDerived
 
 if TYPE_CHECKING:
@@ -154,12 +155,33 @@ def is_looped(group: Group) -> bool:
     return group.rnumel > (HELD_IN_ROWS if is_contiguous(group) else HELD_ELSEWHERE)
 
 
-def fits(one: Group, other: Group) -> bool:
-    """``SIMDScheduling.can_fuse``: the same loops, or those of a sum."""
+def fits(one: Group, other: Group, *, merges: bool) -> bool:
+    """``SIMDScheduling.can_fuse``: the same loops, or those of a sum; ``merges`` is whether loops
+    were merged before."""
     if one.sums == other.sums:
         return one.numel == other.numel and one.rnumel == other.rnumel
     loops, sums = (other, one) if one.sums else (one, other)
-    return loops.numel in {sums.numel * sums.rnumel, sums.numel}
+    if loops.numel != sums.numel * sums.rnumel:
+        return loops.numel == sums.numel
+    found = [(sums.numel, sums.rnumel, *each.sizes(merges=merges)) for each in loops.kernels]
+    return all([answer(_can_be_split, [*each]) for each in dict.fromkeys(found)])
+
+
+def _can_be_split(numbers: Sequence[int]) -> bool:
+    """Whether loops go through so many sums and the elements of each: not where one is partly of
+    the next sum (codegen/simd.py, ``SIMDKernel._split_iteration_ranges``)."""
+    numel, rnumel, *sizes = numbers
+    for size in sizes:
+        if numel == 1:
+            numel, rnumel = rnumel, 1
+        if numel % size == 0:
+            numel //= size
+            continue
+        inner = size // numel
+        if size % numel or rnumel % inner:
+            return False
+        numel, rnumel = rnumel // inner, 1
+    return True
 
 
 def in_order(groups: list[Group], makers: Sequence[Sequence[int]]) -> list[Group]:

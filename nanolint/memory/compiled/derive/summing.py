@@ -104,8 +104,7 @@ class Summing(Realizing):
             )
             for one, read in zip(depends, reads, strict=True)
         ]  # fmt: skip
-        goes_on = numel > 1 or not self._inductor.reorders_loops
-        if goes_on and rnumel == splits * block and strides[-1] == 1:
+        if rnumel == splits * block and strides[-1] == 1:
             # They go through all of it, one part after the other.
             parts = [
                 dependency_on(one.memory, one.offset, _in_parts(one, kept, splits, block), ())
