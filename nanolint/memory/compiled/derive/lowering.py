@@ -17,6 +17,7 @@ from nanolint.memory.compiled.derive.concatenating import Concatenating
 from nanolint.memory.compiled.derive.counting import away, times_made
 from nanolint.memory.compiled.derive.elsewhere import (
     anywhere,
+    beside_index,
     further,
     looked_up,
     over,
@@ -91,7 +92,7 @@ class Lowering(Reducing, Calling, Concatenating):
             for user in users:
                 if user.kind == CALL and user.name not in PUTS | BIASED:
                     self._hint(value.box)
-                    if user.name in FIXED_LAYOUT and value.box.memory is None:
+                    if user.name in FIXED_LAYOUT and not _is_laid_out(value):
                         value = self._copied(value, each)
             self._mark_reuse(value.box)
         box = value.box
@@ -172,8 +173,10 @@ class Lowering(Reducing, Calling, Concatenating):
             reads.update(place for index in indices for place in over(index, each))
             key = *map(looked_up, indices), each.shape, each.settings
             for access in table.loads():
-                rows = rows_in_order(access, indices[0], each) if indices else None
-                reads[rows or Access(access.memory, 0, (), (access, key))] += 1
+                known = beside_index(access, each)
+                if known is None and indices:
+                    known = rows_in_order(access, indices[0], each)
+                reads[known or Access(access.memory, 0, (), (access, key))] += 1
         elif each.name == "scatter part" and (part := part_of(each)) is not None:
             for access, times in values[0].counted():
                 reads[part(access)] += times
@@ -288,3 +291,8 @@ class Lowering(Reducing, Calling, Concatenating):
         value = inlined(each, (read,), frozenset({each}))
         self.realize(value.box)  # lowering.py, ``inductor_random``
         return value
+
+
+def _is_laid_out(value: Value) -> bool:
+    """Whether it is memory, or a view of some that strides tell."""
+    return value.box.memory is not None and not any(access.tag for access in value.loads())

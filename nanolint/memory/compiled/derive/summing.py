@@ -185,7 +185,9 @@ class Summing(Realizing):
         of_kept = [each._replace(strides=each.strides[: len(kept)]) for each in reads]
         for result in results:
             strides = contiguous_strides(kept)
-            if self._lies_as_read(result):
+            if result.name == "mean":  # the sum, which only what divides it reads
+                strides = lying_as(of_kept, kept, strides)
+            elif self._lies_as_read(result):
                 strides = lying_as(self._seen(result, of_kept), kept, strides)
             memory = self._memory(kept, strides, dtype, result.role)
             written = Access(memory, 0, memory.strides)
@@ -229,23 +231,16 @@ class Summing(Realizing):
 
     def _counted(self, reads: Sequence[Access], loops: Shape, kept: int) -> list[Access]:
         """Those that decide: what is read whole, else what the reduced loops go through."""
-        known = [read for read in reads if not read.tag]
-        whole = [
-            read
-            for read in known
-            if all(stride for size, stride in zip(loops, read.strides, strict=True) if size > 1)
+        known = [
+            (read, [on for on, size in zip(read.depends, loops, strict=True) if size > 1])
+            for read in reads
+            if read.depends is not None and len(read.strides) == len(loops)
         ]
+        whole = [read for read, depends in known if all(depends)]
         if whole or not self._inductor.splits_repeated:
             return whole
-        return [
-            read
-            for read in known
-            if any(
-                stride
-                for size, stride in zip(loops[kept:], read.strides[kept:], strict=True)
-                if size > 1
-            )
-        ]
+        outer = sum(size > 1 for size in loops[:kept])
+        return [read for read, depends in known if any(depends[outer:])]
 
     def _inner_splits(self, elements: int, outputs: int) -> int:
         facts = self._inductor
