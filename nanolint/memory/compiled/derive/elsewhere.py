@@ -120,6 +120,18 @@ def further(access: Access, padded: Operation) -> Access:
     return access._replace(offset=offset)
 
 
+def tagged(access: Access, place: int, each: Operation) -> Access:
+    """How the operand at a place is read, at elements that no strides tell."""
+    tag = each.name, place, each.settings, access.offset, access.strides, each.shape
+    along = access.depends
+    if along is not None and len(along) != len(each.shape):  # selected
+        dim = each.settings[1]
+        assert isinstance(dim, int)
+        along = (*along[:dim], False, *along[dim:])
+    strides = access.strides if each.name == "cat" else ()
+    return Access(access.memory, 0, strides, (*access.tag, *tag), along)
+
+
 def looked_up(index: Value) -> tuple[str, ...]:
     """What tells the places that an index leads to from others: dependencies.py names them by
     how many steps came before, whatever was read."""

@@ -23,6 +23,7 @@ from nanolint.memory.compiled.derive.elsewhere import (
     over,
     part_of,
     rows_in_order,
+    tagged,
 )
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
@@ -41,6 +42,7 @@ from nanolint.memory.compiled.derive.reducing import Reducing
 from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
+    again,
     inlined,
     is_ordered,
     memory_of,
@@ -167,52 +169,38 @@ class Lowering(Reducing, Calling, Concatenating):
             steps = steps.union(*self._steps(each, values))
         else:
             steps = steps.union(*[value.steps for value in values])
-        reads = Counter[Access]()
+        reads: dict[Access, int] = {}
         if each.name in LOOKED_UP:
             table, *indices = values
-            reads.update(place for index in indices for place in over(index, each))
+            for index in indices:
+                for read in over(index, each):
+                    again(reads, read)
             key = *map(looked_up, indices), each.shape, each.settings
             for access in table.loads():
                 known = beside_index(access, each)
                 if known is None and indices:
                     known = rows_in_order(access, indices[0], each)
-                reads[known or Access(access.memory, 0, (), (access, key))] += 1
+                again(reads, known or Access(access.memory, 0, (), (access, key)))
         elif each.name == "scatter part" and (part := part_of(each)) is not None:
             for access, times in values[0].counted():
-                reads[part(access)] += times
+                again(reads, part(access), times)
             for value in values[1:]:
-                reads.update(dict(value.counted()))
+                for access, times in value.counted():
+                    again(reads, access, times)
         elif each.name in TAGGED:
             for place, value in enumerate(values):
-                if place and each.name == "scatter part":  # what is around the part
-                    reads.update(dict(value.counted()))
-                    continue
                 for access, times in value.counted():
                     found = anywhere(access, value, each) if each.name == "cat" else None
+                    if place and each.name == "scatter part":  # what is around the part
+                        found = access
                     if each.name == "pad" and not access.tag:
                         found = further(access, each)
-                    if found is not None:
-                        reads[found] += times
-                        continue
-                    tag = (
-                        each.name,
-                        place,
-                        each.settings,
-                        access.offset,
-                        access.strides,
-                        each.shape,
-                    )
-                    along = access.depends
-                    if along is not None and len(along) != len(each.shape):  # selected
-                        assert isinstance(each.settings[1], int)
-                        along = (*along[: each.settings[1]], False, *along[each.settings[1] :])
-                    strides = access.strides if each.name == "cat" else ()
-                    reads[Access(access.memory, 0, strides, (*access.tag, *tag), along)] += times
+                    again(reads, found or tagged(access, place, each), times)
         else:
             for place, value in enumerate(values):
                 made = times_made(each, place)
                 for access, times in value.counted():
-                    reads[broadcast(access, value.shape, each.shape)] += times * made
+                    again(reads, broadcast(access, value.shape, each.shape), times * made)
         result = inlined(each, reads, steps)
         result.box.made_by = each
         result.box.most = most_of(each, [value.box for value in values])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING
@@ -22,13 +21,13 @@ from nanolint.memory.compiled.derive.operations import VIEW, base_of
 from nanolint.memory.compiled.derive.realizing import Realizing
 from nanolint.memory.compiled.derive.rows import rows_before
 from nanolint.memory.compiled.derive.splits import inner_splits
-from nanolint.memory.compiled.derive.values import Box, lying_as, outwards
+from nanolint.memory.compiled.derive.values import Box, again, lying_as, outwards
 from nanolint.memory.compiled.reductions import column_sum_splits
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import contiguous_strides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
@@ -55,11 +54,12 @@ class Summing(Realizing):
         order = (*kept, *gone)
         return tuple(shape[d] for d in kept), tuple(shape[d] for d in gone), order
 
-    def _counted_in(self, value: Value, order: tuple[int, ...], loops: Shape) -> Counter[Access]:
+    def _counted_in(self, value: Value, order: tuple[int, ...], loops: Shape) -> dict[Access, int]:
         """What it reads, in these loops, and how often."""
-        found = Counter[Access]()
+        found: dict[Access, int] = {}
+        step = ("permute", *order)
         for read, times in value.counted():
-            found[stepped(read, ("permute", *order), value.shape, loops)] += times
+            again(found, stepped(read, step, value.shape, loops), times)
         return found
 
     def _reduced(self, each: Operation, value: Value, over: Sequence[object], dtype: Dtype) -> Box:
@@ -173,7 +173,7 @@ class Summing(Realizing):
     def _whole(
         self,
         results: Sequence[Operation],
-        reads: Counter[Access],
+        reads: Mapping[Access, int],
         kept: Shape,
         gone: Shape,
         what: str,
