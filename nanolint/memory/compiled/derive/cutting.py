@@ -38,7 +38,7 @@ class Cut:
             digits = through_views(each.tag)
         else:
             digits = *each.loops, *((size, 0) for size in sizes[len(each.loops) :])
-        parts = None if digits is None else _parts(digits, numel, rnumel)
+        parts = None if digits is None else parts_of(digits, numel, rnumel)
         if parts is None:
             tag = *each.tag, *each.loops, "cut", numel, rnumel
             return dependency_on(each.memory, each.offset, (), tag, each.numel)
@@ -90,8 +90,8 @@ def _by_memory(group: Group) -> dict[Memory, Dependency]:
 
 
 @of_sizes
-def _parts(digits: Loops, numel: int, rnumel: int) -> tuple[Loops, Loops] | None:
-    """The loops outside and inside of a sum; None where one is of both."""
+def parts_of(digits: Loops, numel: int, rnumel: int) -> tuple[Loops, Loops] | None:
+    """The loops of so many sums, and those of the elements of each; None where one is of both."""
     left = [each for each in digits if each[0] != 1]
     inner: list[tuple[int, int]] = []
     wanted = rnumel

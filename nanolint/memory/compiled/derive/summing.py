@@ -11,13 +11,13 @@ from nanolint.memory.compiled.derive.access import (
     Access,
     dependency,
     dependency_on,
-    merged,
     stepped,
 )
 from nanolint.memory.compiled.derive.counting import unrolled
 from nanolint.memory.compiled.derive.elsewhere import at_place
 from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import VIEW, base_of
+from nanolint.memory.compiled.derive.parts import in_one, in_order, in_parts, repeats, stepped_by
 from nanolint.memory.compiled.derive.realizing import Realizing
 from nanolint.memory.compiled.derive.rows import rows_before
 from nanolint.memory.compiled.derive.splits import inner_splits
@@ -93,25 +93,19 @@ class Summing(Realizing):
         part_dtype = dtype if dtype.itemsize >= 4 else FLOAT32
         block = -(-rnumel // splits)
         strides = contiguous_strides(part_shape)
-        if len(kept) == 1:  # the columns of a matrix stay side by side in the partial sums
-            strides = lying_as(_stepped_by(block, reads, kept, gone), part_shape, (1, numel))
+        if numel > 1:  # they lie as what they read
+            strides = lying_as(stepped_by(block, reads, kept, gone), part_shape, strides)
         part = self._memory(part_shape, strides, part_dtype, made, pads=False)
-        write = dependency(Access(part, 0, part.strides), part_shape)
+        outwards_in = sorted(range(len(part_shape)), key=lambda dim: -part.strides[dim])
+        write = in_order(Access(part, 0, part.strides), part_shape, outwards_in)
         parts = [
-            dependency_on(
-                one.memory, one.offset, _in_one(one, kept),
-                (*one.tag, SPLIT, splits, _repeats(read, gone)),
+            (in_parts(one, part_shape, block, outwards_in) if rnumel == splits * block else None)
+            or dependency_on(
+                one.memory, one.offset, in_one(one, kept),
+                (*one.tag, SPLIT, splits, repeats(read, gone)),
             )
             for one, read in zip(depends, reads, strict=True)
         ]  # fmt: skip
-        if rnumel == splits * block and strides[-1] == 1:
-            # They go through all of it, one part after the other.
-            parts = [
-                dependency_on(one.memory, one.offset, _in_parts(one, kept, splits, block), ())
-                if not one.tag and _goes_on(one, kept, rnumel)
-                else part
-                for one, part in zip(depends, parts, strict=True)
-            ]
         kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
         kernel.original = numel, rnumel
         self._add(kernel)
@@ -261,46 +255,6 @@ class Summing(Realizing):
         return self._whole(results, self._counted_in(value, order, loops), kept, gone, what)
 
 
-def _in_one(read: Dependency, kept: Shape) -> tuple[tuple[int, int], ...]:
-    """The loops of a read that is split: those that are reduced are one where they lie in order
-    (ir.py, ``_multilayer_wrap_loader``: one index, divided again where that does not cancel)."""
-    outer = sum(size != 1 for size in kept)
-    return read.loops[:outer] + merged(read.loops[outer:])
-
-
-def _goes_on(read: Dependency, kept: Shape, rnumel: int) -> bool:
-    """Whether what is reduced lies side by side."""
-    return _in_one(read, kept)[sum(size != 1 for size in kept) :] == ((rnumel, 1),)
-
-
-def _in_parts(
-    read: Dependency, kept: Shape, splits: int, block: int
-) -> tuple[tuple[int, int], ...]:
-    outer = sum(size != 1 for size in kept)
-    return (*read.loops[:outer], (splits, block), (block, 1))
-
-
-def _stepped_by(
-    block: int, reads: Iterable[Access], kept: Shape, gone: Shape
-) -> tuple[Access, ...]:
-    """How far each read goes from sum to sum, and from part to part."""
-    found = []
-    for read in reads:
-        if len(read.strides) == len(kept) + len(gone):
-            steps = zip(contiguous_strides(gone), gone, read.strides[len(kept) :], strict=True)
-            part = sum(block // step % size * stride for step, size, stride in steps)
-            found.append(read._replace(strides=(*read.strides[: len(kept)], part)))
-    return tuple(found)
-
-
 def _are_many(card: Card, sums: int) -> bool:
     """Whether there are so many that none of them is split."""
     return sums >= card.multiprocessors * 2 * 32
-
-
-def _repeats(read: Access, gone: Shape) -> int:
-    """How often the loops that are reduced, made one, read the same element."""
-    strides = read.strides[-len(gone) :]
-    if read.tag or not any(strides):
-        return 1
-    return prod(size for size, stride in zip(gone, strides, strict=True) if not stride)
