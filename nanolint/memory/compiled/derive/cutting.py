@@ -92,7 +92,7 @@ def _by_memory(group: Group) -> dict[Memory, Dependency]:
 @of_sizes
 def parts_of(digits: Loops, numel: int, rnumel: int) -> tuple[Loops, Loops] | None:
     """The loops of so many sums, and those of the elements of each; None where one is of both."""
-    left = [each for each in digits if each[0] != 1]
+    left = list(merged(tuple([each for each in digits if each[0] != 1])))
     inner: list[tuple[int, int]] = []
     wanted = rnumel
     while wanted != 1:
