@@ -139,8 +139,17 @@ class Lowering(Reducing, Calling, Concatenating):
         assert each.kind == POINTWISE
         return self._pointwise(each)
 
+    def _operand(self, source: Operation, each: Operation) -> Value:
+        """What is read of a source: the memory of one that is handed out and takes nothing, where
+        a view of it is read, or it is repeated (``ReinterpretView``); others compute it again."""
+        apart = self._handed.get(source)
+        if apart is None or apart.memory is None or source.shape == each.shape != ():
+            return self.values[source]
+        is_seen = each.kind == VIEW or each.name not in TAGGED | LOOKED_UP
+        return Value(apart, source.shape) if is_seen else self.values[source]
+
     def _view(self, each: Operation) -> Value:
-        value = self.values[each.of[0]]
+        value = self._operand(each.of[0], each)
         if value.box.memory is not None:
             self._fixed.add(value.box.memory)
         if each.name == "expand" and value.shape != each.shape:
@@ -159,7 +168,7 @@ class Lowering(Reducing, Calling, Concatenating):
             return self._put(each)  # zeros that several scatter into are not compared
         if each in self._made_by_products:
             return self._sum_of_product(each)
-        values = [self.values[source] for source in each.of]
+        values = [self._operand(source, each) for source in each.of]
         parts = self._parts(each, values)
         if parts and not self._is_read_anywhere(each, parts):
             return self._joined(each, parts)

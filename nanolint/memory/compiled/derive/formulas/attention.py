@@ -121,7 +121,10 @@ def efficient(
     ]
     given = (q, k, v) if bias is None else (q, k, v, bias)
     order = (STATE_FIRST,) if t.device.release >= EFFICIENT_STATE_FIRST_SINCE else ()
-    out, *rest = t.several("efficient", CALL, given, results, *order)
+    half = q.dtype.itemsize == 2
+    summed = ("attention output accumulator", b * n * h * d)
+    scratch = (summed, summed) if half and d > 128 else ()
+    out, *rest = t.several("efficient", CALL, given, results, *order, scratch=scratch)
     roles = [each.role.gradient for each in (q, k, v)]
     learns_bias = bias is not None and bias.requires_grad
 
@@ -134,8 +137,7 @@ def efficient(
         if learns_bias and bias is not None:
             rows_of = (*bias.shape[:-1], _up(bias.shape[-1], BIAS_ALIGNMENT))
             results.append((bias.shape, contiguous_strides(rows_of), bias.dtype, bias.role))
-        half = q.dtype.itemsize == 2
-        work = efficient_workspace_bytes(b * h, n, d, half=half) // 4
+        work = efficient_workspace_bytes(b * h, n, d, half=half, keys=k.shape[2]) // 4
         delta, dq, sums = ("delta", b * h * n), ("workspace of dq", work), ("row sums", b * n * h)
         scratch: tuple[tuple[str, int], ...] = (delta, dq, dq, delta)
         if not half:
