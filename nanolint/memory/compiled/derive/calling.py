@@ -200,7 +200,8 @@ class Calling(Realizing):
         unused = [part for part in each.parts if part not in self._own and part.nbytes]
         passing = [self._passing(part) for part in unused]
         scratch, kernel.ahead = self._scratch(each), each.ahead
-        kernel.scratch = (*scratch[: each.ahead], *passing, *scratch[each.ahead :], *passing)
+        ahead, rest = scratch[: each.ahead], scratch[each.ahead :]
+        kernel.scratch = (*ahead, *passing, *rest, *reversed(passing))  # a tuple goes last first
         for part in each.parts:
             if part in unused or not part.nbytes:
                 self._unread += 1

@@ -88,9 +88,9 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
         if k.shape[1] != h:  # the gradients of keys and values by heads, then summed
             each = b * k.shape[2] * h * d * q.dtype.itemsize // 4
             scratch += [("gradient of keys by heads", each), ("gradient of values by heads", each)]
-        given, twice = (g, *saved), tuple(scratch) * 2
+        given, twice = (g, *saved), (*scratch, *reversed(scratch))
         return [
-            # attention_backward.cu, ``_flash_attention_backward``: the copies come first
+            # attention_backward.cu, ``_flash_attention_backward``: the copies come first, go last
             *t.several("flash backward", CALL, given, results, scratch=twice, ahead=len(copies))
         ]
 
