@@ -149,9 +149,11 @@ def _is_hidden(each: Operation, old: dict[Operation, Operation]) -> bool:
     """Whether it is the rows' numbers in a square ``tril``: an unsqueeze by -1, of what was
     unsqueezed by -2 before. Python's hashes of both numbers are the same, and what shares its hash
     with another is not found again (``fx_graph_cse``): neither are the masks that follow."""
-    if each.kind != VIEW or each.shape != (*each.of[0].shape, 1):
+    if each.kind != VIEW or len(each.shape) != 2 or len(each.of[0].shape) != 1:
         return False
     (numbers,) = each.of
+    if each.shape != (*numbers.shape, 1):
+        return False
     return any(
         user.name == "difference" and old.get(user.of[0], user.of[0]) is numbers
         for user in each.users
