@@ -47,9 +47,17 @@ OUTPUTS_TAKEN_OFF: tuple[Version, Version] = (2, 9), (2, 12)
 # torch/_inductor/config.py, triton.mix_order_reduction: two sums of one tensor in one kernel.
 MIXED_SUMS_SINCE: Version = (2, 10)
 
-# The same file, loop_ordering_after_fusion: kernels whose loops run in another order may be
-# launched together. On by default in 2.10, not in 2.9.
+# torch/_inductor/scheduler.py, MixOrderReduction.can_fuse: those, too, where there are not twice as
+# many rows as columns, or as many. In 2.15, not in 2.14.1.
+FLAT_SUMS_MIXED_SINCE: Version = (2, 15)
+
+# torch/_inductor/config.py, loop_ordering_after_fusion: kernels whose loops run in another order
+# may be launched together. On by default in 2.10, not in 2.9.
 LOOPS_REORDERED_SINCE: Version = (2, 10)
+
+# The same file, loop_reindexing_after_fusion: the loops of an elementwise kernel may be cut as
+# those of a sum. In 2.13, not in 2.12.1.
+LOOPS_CUT_SINCE: Version = (2, 13)
 
 # torch/_inductor/config.py, keep_addmm_fused_for_half_dtypes: a product in two bytes adds its bias
 # itself. Before, one that is only read element by element left it to its reader. In 2.12.1, not in
@@ -148,7 +156,9 @@ class Inductor(NamedTuple):
     counts_tangents: bool = False  # in the estimate of the peak
     takes_off_outputs: bool = False  # from the estimate of the peak
     mixes_sums: bool = True  # a LayerNorm's sums over rows and over columns
+    mixes_flat: bool = True  # sums of fewer than twice as many rows as columns
     reorders_loops: bool = True  # of kernels that are launched together
+    cuts_loops: bool = True  # of elementwise kernels, as those of sums
     keeps_half_biases: bool = True  # in the product, whoever reads it
     takes_out_factors: bool = True  # of a softmax
     keeps_nonfinite: bool = True  # rows of a softmax whose factor is taken out
@@ -183,7 +193,9 @@ class Inductor(NamedTuple):
             counts_tangents=version < TANGENTS_NOT_COUNTED_SINCE,
             takes_off_outputs=OUTPUTS_TAKEN_OFF[0] <= version <= OUTPUTS_TAKEN_OFF[1],
             mixes_sums=version >= MIXED_SUMS_SINCE,
+            mixes_flat=version >= FLAT_SUMS_MIXED_SINCE,
             reorders_loops=version >= LOOPS_REORDERED_SINCE,
+            cuts_loops=version >= LOOPS_CUT_SINCE,
             keeps_half_biases=version >= HALF_BIASES_KEPT_SINCE,
             takes_out_factors=version >= FACTORS_TAKEN_OUT_SINCE,
             keeps_nonfinite=version >= NONFINITE_KEPT_SINCE,

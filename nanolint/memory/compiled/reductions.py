@@ -43,13 +43,9 @@ def column_sum_splits(card: Card, rows: int, columns: int, threads_per_sm: int |
     return _ceil(rows, ROWS_PER_THREAD * size)
 
 
-def fused_sum_splits(card: Card, rows: int, columns: int) -> int:
-    """Partial sums per column when the row and the column sums share one kernel; 0 if they do not.
-
-    ``MixOrderReduction``: large enough to miss the L2 cache, and tall.
-    """
-    if rows * columns < 5 << 20 or rows < 2 * columns or rows < 4096 or columns > 16384:
-        return 0
+def fused_sum_splits(card: Card, rows: int) -> int:
+    """Partial sums per column when the row and the column sums share one kernel (codegen/simd.py,
+    ``_codegen_mix_order_reduction``)."""
     share = rows // (card.multiprocessors * 8)
     size = 1 << (share.bit_length() - 1) if share else 0
     return _ceil(rows, min(max(size, 16), 128))

@@ -96,11 +96,12 @@ class Calling(Realizing):
         return value
 
     def _exact(self, value: Value, source: Operation, *, is_mask: bool) -> Value:
-        """As ``_reachable``, but what is no memory yet and is seen in another shape is copied for
-        each that asks how it lies (``ExternKernel.require_strides``): whole, but for the mask of
-        attention's forward call, which is copied once where it is repeated (lowering.py,
-        ``sdpa_constraint``)."""
+        """As ``_reachable``, but what is no memory yet lies as it was traced; where it is seen in
+        another shape, it is copied for each that asks how (``ExternKernel.require_strides``):
+        whole, but for the mask of attention's forward call, which is copied once where it is
+        repeated (lowering.py, ``sdpa_constraint``)."""
         if source.kind != VIEW or value.box.memory is not None or not value.box.reads:
+            value.box.made_by = None
             return self._reachable(value, source)
         if all(source.strides):
             return self._copied(value, source)
@@ -199,7 +200,8 @@ class Calling(Realizing):
         unused = [part for part in each.parts if part not in self._own and part.nbytes]
         passing = [self._passing(part) for part in unused]
         scratch, kernel.ahead = self._scratch(each), each.ahead
-        kernel.scratch = (*scratch[: each.ahead], *passing, *scratch[each.ahead :], *passing)
+        ahead, rest = scratch[: each.ahead], scratch[each.ahead :]
+        kernel.scratch = (*ahead, *passing, *rest, *reversed(passing))  # a tuple goes last first
         for part in each.parts:
             if part in unused or not part.nbytes:
                 self._unread += 1

@@ -35,7 +35,12 @@ ACTIVATIONS = {
     "ELU output": (4, 5, 1, 3),
 }
 # How often these make what they are of, and their gradients do.
-TIMES_MADE = {"GELU output": (2, 4), "GELU output, tanh": (5, 15), "SiLU output": (2, 3)}
+TIMES_MADE = {
+    "GELU output": (2, 4),
+    "GELU output, tanh": (5, 15),
+    "SiLU output": (2, 3),
+    "ELU output": (3, 2),
+}
 OTHER_GRADIENT = 14
 LARGEST_POWER = 32
 # Of a reduction that is more than a sum: by what it is divided.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.access import Access
+from nanolint.memory.compiled.derive.access import Access, stepped
 from nanolint.memory.compiled.derive.counting import operation_of
 
 if TYPE_CHECKING:
@@ -51,6 +51,15 @@ def rows_in_order(table: Access, index: Value, each: Operation) -> Access | None
     return Access(table.memory, table.offset, (*lead, across))
 
 
+def beside_index(table: Access, each: Operation) -> Access | None:
+    """A table of which the same is gathered wherever the index leads."""
+    if each.name != "gather" or table.tag or not table.strides:
+        return None
+    (dim,) = each.settings
+    assert isinstance(dim, int)
+    return None if table.strides[dim] else table
+
+
 def part_of(each: Operation) -> Callable[[Access], Access] | None:
     """How what is put into a part of zeros is read in the loops of the whole; None where that is
     no simple shift (lowering.py, ``slice_scatter`` and ``select_scatter``)."""
@@ -93,9 +102,9 @@ def anywhere(access: Access, part: Value, joined: Operation) -> Access | None:
     """How a part is read, wherever in the whole it is; None where that depends on it."""
     dim = joined.settings[0]
     assert isinstance(dim, int)
-    if access.tag:
-        return access if part.shape[dim] == 1 else None
-    if part.shape[dim] != 1 and access.strides[dim]:
+    if access.tag and part.shape[dim] == 1:
+        return stepped(access, ("expand",), part.shape, joined.shape)
+    if access.tag or (part.shape[dim] != 1 and access.strides[dim]):
         return None
     return access._replace(strides=(*access.strides[:dim], 0, *access.strides[dim + 1 :]))
 
@@ -109,6 +118,18 @@ def further(access: Access, padded: Operation) -> Access:
         assert isinstance(side, int)  # before the elements; the last dimension comes first
         offset -= side * stride
     return access._replace(offset=offset)
+
+
+def tagged(access: Access, place: int, each: Operation) -> Access:
+    """How the operand at a place is read, at elements that no strides tell."""
+    tag = each.name, place, each.settings, access.offset, access.strides, each.shape
+    along = access.depends
+    if along is not None and len(along) != len(each.shape):  # selected
+        dim = each.settings[1]
+        assert isinstance(dim, int)
+        along = (*along[:dim], False, *along[dim:])
+    strides = access.strides if each.name == "cat" else ()
+    return Access(access.memory, 0, strides, (*access.tag, *tag), along)
 
 
 def looked_up(index: Value) -> tuple[str, ...]:

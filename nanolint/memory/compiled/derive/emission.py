@@ -265,7 +265,7 @@ class Emission:
         _, columns = group.mixed
         sums = [kernel for kernel in columns.kernels if kernel.kind == SUMS]
         numel, rnumel = sums[0].original or (sums[0].numel, sums[0].rnumel)
-        splits = self._asked.ask(fused_sum_splits, rnumel, numel)
+        splits = self._asked.ask(fused_sum_splits, rnumel)
         nbytes = FLOAT32.itemsize * splits * numel * len(sums)
         node.workspace = Buffer("partial sums float32", nbytes, FLOAT, Component.ACTIVATIONS)
         direct = []

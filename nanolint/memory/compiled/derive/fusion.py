@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.cutting import cut_as_sums
 from nanolint.memory.compiled.derive.groups import (
     Group,
     copied_in_order,
     fits,
     in_order,
-    inverted,
+    invert,
     is_contiguous,
     joined,
     makers,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.buffers import Memory
     from nanolint.memory.compiled.derive.kernels import Kernel
     from nanolint.memory.compiled.derive.moving import Reordered
+    from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.tensors.dtypes import Dtype
 
 # torch/_inductor/config.py
@@ -42,34 +44,16 @@ FARTHEST = 64  # scheduler.py, are_long_distant_nodes
 HELD = 32  # scheduler.py, can_fusion_increase_peak_memory
 
 
-def fuse(
-    kernels: Sequence[Kernel],
-    kept: Iterable[Memory],
-    *,
-    mixes: bool = True,
-    inverts: bool = True,
-    reorders: bool = True,
-) -> list[Group]:
-    """The launches, in the scheduler's order. ``kept`` is handed out; ``mixes`` is whether sums
-    over rows and over columns may share one, ``inverts`` whether what is made and its copy in
-    another order may, ``reorders`` whether loops of another order may."""
-    return _Fusion(kernels, set(kept), mixes=mixes, inverts=inverts, merges=not reorders).run()
+def fuse(kernels: Sequence[Kernel], kept: Iterable[Memory], facts: Inductor) -> list[Group]:
+    """The launches, in the scheduler's order. ``kept`` is handed out."""
+    return _Fusion(kernels, set(kept), facts).run()
 
 
 class _Fusion:
-    def __init__(
-        self,
-        kernels: Sequence[Kernel],
-        kept: set[Memory],
-        *,
-        mixes: bool,
-        inverts: bool,
-        merges: bool,
-    ) -> None:
+    def __init__(self, kernels: Sequence[Kernel], kept: set[Memory], facts: Inductor) -> None:
         self.kernels = kernels
-        self.mixes = mixes
-        self.inverts = inverts
-        self.merges = merges  # loops from the first round on, and reorders none
+        self.facts = facts
+        self.merges = not facts.reorders_loops  # from the first round on, and reorders none
         self.reorders = False  # whether loops may be merged and reordered, in the last round
         self.users: dict[Memory, int] = {}
         self.makers = [makers(each) for each in kernels]
@@ -120,9 +104,8 @@ class _Fusion:
         self.groups = in_order(sorted(groups, key=lambda each: each.first), self.makers)
 
     def _fuse(self, one: Group, other: Group) -> None:
-        is_copied = self._shared(one, other) < LEAST_SHARED <= self._copied(one, other)
-        fused = joined(one, inverted(other) if is_copied else other)
-        fused.is_uneven = one.is_uneven or other.is_uneven or is_copied
+        fused = joined(one, other)
+        fused.is_uneven = one.is_uneven or other.is_uneven
         if one.mixed:
             fused.mixed = self._mixed_with(*one.mixed, other)
         elif self._is_mixed(one, other):
@@ -185,30 +168,45 @@ class _Fusion:
             return False
         mixed = mixes and self._is_mixed(one, other)
         shared = one.numel * one.rnumel if mixed else self._shared(one, other)
-        moved = None
+        cut, moved, saved = None, None, shared
         if mixes and self.reorders and shared < LEAST_SHARED:
             found, moved = shared_in_other_loops(one, other)
+            if not found and self.facts.cuts_loops:
+                cut = cut_as_sums(one, other)
+            if cut is not None:
+                one, other = cut.one, cut.other
+                found, moved = shared_in_other_loops(one, other)
+                saved = self._shared(one, other)
+                found = found or saved
             shared = found or shared
-        saved = shared
-        if shared < LEAST_SHARED:
-            shared = self._copied(one, other) or shared
+            if moved is not None:  # merged loops save nothing yet
+                saved = shared
+        copied = self._copied(one, other) if shared < LEAST_SHARED else 0
+        shared = copied or shared
         if not shared or len(one.kernels) + len(other.kernels) > LARGEST:
             return False
         if self._holds_more(one, other, saved):
             return False
         if one.own & other.ancestors:
-            may = self._reads_as_written(one, other, moved) and fits(one, other)
+            may = self._reads_as_written(one, other, moved) and fits(one, other, merges=self.merges)
+            if not may and moved is None and cut is None and self.facts.cuts_loops:
+                cut = cut_as_sums(one, other)
+                may = cut is not None and self._reads_as_written(cut.one, cut.other, None)
         elif mixed:
             may = True
         else:
             far = max(abs(one.first - other.last), abs(other.first - one.last)) > FARTHEST
-            may = shared >= LEAST_SHARED and not far and fits(one, other)
-        if may and moved is not None:
+            may = shared >= LEAST_SHARED and not far and fits(one, other, merges=self.merges)
+        if may and copied:
+            invert(one, other)
+        elif may and moved is not None:
             moved.apply()
+        if may and cut is not None:
+            cut.apply()
         return may
 
     def _copied(self, one: Group, other: Group) -> int:
-        return copied_in_order(one, other) if self.inverts else 0
+        return copied_in_order(one, other) if self.facts.fuses_copies else 0
 
     def _holds_more(self, one: Group, other: Group, shared: int) -> bool:
         """``can_fusion_increase_peak_memory``: inputs whose memory others could have taken over,
@@ -267,7 +265,8 @@ class _Fusion:
         return False
 
     def _is_mixed(self, one: Group, other: Group) -> bool:
-        return self.mixes and one.sums and other.sums and are_mixed(one, other)
+        mixes = self.facts.mixes_sums and one.sums and other.sums
+        return mixes and are_mixed(one, other, tall=not self.facts.mixes_flat)
 
     def _may_join(self, mixed: Group, other: Group) -> bool:
         """``FusedMixOrderReductions.can_fuse_with``."""

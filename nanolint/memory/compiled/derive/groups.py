@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import dependency_on, merged, through_views
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
+from nanolint.memory.guarded import answer
 from nanolint.memory.tensors.device import NotDerived
 
 if TYPE_CHECKING:
@@ -88,25 +89,25 @@ def copied_in_order(one: Group, other: Group) -> int:
         return 0
     (read,), (write,) = other.reads, other.writes
     made = [each for each in one.writes if each.memory is read.memory]
-    if len(made) != 1 or len(write.place[1]) != 1 or write.place[1][0][1] != 1:
+    if len(made) != 1 or write.tag or len(write.place[1]) != 1 or write.place[1][0][1] != 1:
         return 0
-    if read.tag:
-        digits = through_views(read.tag) or ()
-        alike = merged(tuple(sorted(digits, key=itemgetter(1), reverse=True))) == made[0].place[1]
-    else:
-        alike = sorted(made[0].loops) == sorted(read.loops)
-    alike = alike and made[0].offset == read.offset
+    digits = through_views(read.tag) or () if read.tag else read.loops
+    loops = merged(tuple(sorted(digits, key=itemgetter(1), reverse=True)))
+    alike = loops == made[0].place[1] == write.place[1] and made[0].offset == read.offset
     return read.nbytes if alike and read.numel == other.numel else 0
 
 
-def inverted(group: Group) -> Group:
-    """One kernel that writes out of order from now on, and reads in order: nobody reads what it
-    makes where it writes it."""
-    (kernel,) = group.kernels
-    (write,) = kernel.writes
+def invert(one: Group, other: Group) -> None:
+    """Let the one kernel of ``other`` go through what it copies in the order in which ``one`` makes
+    it, and write out of order, from now on: nobody reads what it makes where it writes it."""
+    (kernel,) = other.kernels
+    (read,), (write,) = kernel.reads, kernel.writes
+    (made,) = (each for each in one.writes if each.memory is read.memory)
     tag = "inverted", kernel.number
+    kernel.reads = (dependency_on(made.memory, made.offset, merged(made.loops), ()),)
     kernel.writes = (dependency_on(write.memory, write.offset, write.loops, tag),)
-    return Group(group.kernels, group.ancestors)
+    other.is_uneven = True
+    other.look()
 
 
 def joined(one: Group, other: Group) -> Group:
@@ -146,6 +147,12 @@ def is_contiguous(group: Group) -> bool:
     return all(each.steps_by_one for kernel in group.kernels for each in kernel.reads)
 
 
+def steps_by_one(group: Group, memory: Memory) -> bool:
+    """Whether the innermost loop does so where it reads this memory."""
+    reads = [each for each in group.reads if each.memory is memory]
+    return all(each.steps_by_one for each in reads)
+
+
 def is_looped(group: Group) -> bool:
     """Whether its sums are too long to be held at once (codegen/triton.py,
     ``should_use_persistent_reduction``)."""
@@ -154,12 +161,37 @@ def is_looped(group: Group) -> bool:
     return group.rnumel > (HELD_IN_ROWS if is_contiguous(group) else HELD_ELSEWHERE)
 
 
-def fits(one: Group, other: Group) -> bool:
-    """``SIMDScheduling.can_fuse``: the same loops, or those of a sum."""
+def fits(one: Group, other: Group, *, merges: bool) -> bool:
+    """``SIMDScheduling.can_fuse``: the same loops, or those of a sum; ``merges`` is whether loops
+    were merged before."""
     if one.sums == other.sums:
         return one.numel == other.numel and one.rnumel == other.rnumel
     loops, sums = (other, one) if one.sums else (one, other)
-    return loops.numel in {sums.numel * sums.rnumel, sums.numel}
+    if loops.numel != sums.numel * sums.rnumel:
+        return loops.numel == sums.numel
+    found = [(sums.numel, sums.rnumel, *each.sizes(merges=merges)) for each in loops.kernels]
+    return all(goes_through(each) for each in dict.fromkeys(found))
+
+
+def goes_through(numbers: Sequence[int]) -> bool:
+    """Whether loops go through so many sums and the elements of each: not where one is partly of
+    the next sum (codegen/simd.py, ``SIMDKernel.is_compatible``)."""
+    return answer(_can_be_split, [*numbers])
+
+
+def _can_be_split(numbers: list[int]) -> bool:
+    numel, rnumel, *sizes = numbers
+    for size in sizes:
+        if numel == 1:
+            numel, rnumel = rnumel, 1
+        if numel % size == 0:
+            numel //= size
+            continue
+        inner = size // numel
+        if size % numel or rnumel % inner:
+            return False
+        numel, rnumel = rnumel // inner, 1
+    return True
 
 
 def in_order(groups: list[Group], makers: Sequence[Sequence[int]]) -> list[Group]:

@@ -131,7 +131,7 @@ def _twice(graph: Operations) -> dict[Operation, Operation]:
         each.of = tuple(old.get(source, source) for source in each.of)
         if each.kind in {INPUT, RANDOM} or (each.kind == CALL and each.name in PUTS):
             continue
-        if base_of(each) in alone:
+        if base_of(each) in alone or _is_hidden(each, old):
             continue
         of = tuple(map(id, each.of))
         key = each.name, each.kind, of, each.shape, each.strides, each.dtype, each.settings
@@ -143,6 +143,22 @@ def _twice(graph: Operations) -> dict[Operation, Operation]:
                 each if number == place else part for number, part in enumerate(whole.parts)
             )
     return old
+
+
+def _is_hidden(each: Operation, old: dict[Operation, Operation]) -> bool:
+    """Whether it is the rows' numbers in a square ``tril``: an unsqueeze by -1, of what was
+    unsqueezed by -2 before. Python's hashes of both numbers are the same, and what shares its hash
+    with another is not found again (``fx_graph_cse``): neither are the masks that follow."""
+    if each.kind != VIEW or len(each.shape) != 2 or len(each.of[0].shape) != 1:
+        return False
+    (numbers,) = each.of
+    if each.shape != (*numbers.shape, 1):
+        return False
+    return any(
+        user.name == "difference" and old.get(user.of[0], user.of[0]) is numbers
+        for user in each.users
+        if len(user.of) == 2
+    )
 
 
 def by_locality(graph: Operations) -> list[Operation]:

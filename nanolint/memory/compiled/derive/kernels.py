@@ -66,7 +66,27 @@ class Kernel:
         self.product = False
         self.original: tuple[int, int] | None = None  # (numel, rnumel) before it was split
 
+    def sizes(self, *, merges: bool) -> tuple[int, ...]:
+        """Of its loops, as far as what it writes tells them; ``merges`` is whether neighbouring
+        ones are one where all that it reads and writes lies in order
+        (torch/_inductor/sizevars.py, ``_simplify_loops``)."""
+        if not self.writes or self.writes[0].tag:
+            return ()
+        sizes = [size for size, _ in self.writes[0].loops]
+        if merges:
+            known = [each.loops for each in (*self.reads, *self.writes) if not each.tag]
+            for dim in range(len(sizes) - 1, 0, -1):
+                if all(_goes_on(loops, dim) for loops in known):
+                    sizes[dim - 1 : dim + 1] = [sizes[dim - 1] * sizes[dim]]
+        return tuple(sizes)
+
     def __repr__(self) -> str:
         of = ", ".join(sorted({each.memory.name for each in self.reads}))
         to = ", ".join(each.memory.name for each in self.writes)
         return f"{self.what}({of}) -> {to}"
+
+
+def _goes_on(loops: tuple[tuple[int, int], ...], dim: int) -> bool:
+    """Whether a loop goes on where the one inside of it has ended."""
+    (_, outer), (size, inner) = (loops[at] if at < len(loops) else (1, 0) for at in (dim - 1, dim))
+    return outer == size * inner

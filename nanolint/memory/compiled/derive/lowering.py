@@ -17,11 +17,13 @@ from nanolint.memory.compiled.derive.concatenating import Concatenating
 from nanolint.memory.compiled.derive.counting import away, times_made
 from nanolint.memory.compiled.derive.elsewhere import (
     anywhere,
+    beside_index,
     further,
     looked_up,
     over,
     part_of,
     rows_in_order,
+    tagged,
 )
 from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
@@ -40,6 +42,7 @@ from nanolint.memory.compiled.derive.reducing import Reducing
 from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
+    again,
     inlined,
     is_ordered,
     memory_of,
@@ -91,7 +94,7 @@ class Lowering(Reducing, Calling, Concatenating):
             for user in users:
                 if user.kind == CALL and user.name not in PUTS | BIASED:
                     self._hint(value.box)
-                    if user.name in FIXED_LAYOUT and value.box.memory is None:
+                    if user.name in FIXED_LAYOUT and not _is_laid_out(value):
                         value = self._copied(value, each)
             self._mark_reuse(value.box)
         box = value.box
@@ -136,8 +139,17 @@ class Lowering(Reducing, Calling, Concatenating):
         assert each.kind == POINTWISE
         return self._pointwise(each)
 
+    def _operand(self, source: Operation, each: Operation) -> Value:
+        """What is read of a source: the memory of one that is handed out and takes nothing, where
+        a view of it is read, or it is repeated (``ReinterpretView``); others compute it again."""
+        apart = self._handed.get(source)
+        if apart is None or apart.memory is None or source.shape == each.shape != ():
+            return self.values[source]
+        is_seen = each.kind == VIEW or each.name not in TAGGED | LOOKED_UP
+        return Value(apart, source.shape) if is_seen else self.values[source]
+
     def _view(self, each: Operation) -> Value:
-        value = self.values[each.of[0]]
+        value = self._operand(each.of[0], each)
         if value.box.memory is not None:
             self._fixed.add(value.box.memory)
         if each.name == "expand" and value.shape != each.shape:
@@ -156,7 +168,7 @@ class Lowering(Reducing, Calling, Concatenating):
             return self._put(each)  # zeros that several scatter into are not compared
         if each in self._made_by_products:
             return self._sum_of_product(each)
-        values = [self.values[source] for source in each.of]
+        values = [self._operand(source, each) for source in each.of]
         parts = self._parts(each, values)
         if parts and not self._is_read_anywhere(each, parts):
             return self._joined(each, parts)
@@ -166,50 +178,38 @@ class Lowering(Reducing, Calling, Concatenating):
             steps = steps.union(*self._steps(each, values))
         else:
             steps = steps.union(*[value.steps for value in values])
-        reads = Counter[Access]()
+        reads: dict[Access, int] = {}
         if each.name in LOOKED_UP:
             table, *indices = values
-            reads.update(place for index in indices for place in over(index, each))
+            for index in indices:
+                for read in over(index, each):
+                    again(reads, read)
             key = *map(looked_up, indices), each.shape, each.settings
             for access in table.loads():
-                rows = rows_in_order(access, indices[0], each) if indices else None
-                reads[rows or Access(access.memory, 0, (), (access, key))] += 1
+                known = beside_index(access, each)
+                if known is None and indices:
+                    known = rows_in_order(access, indices[0], each)
+                again(reads, known or Access(access.memory, 0, (), (access, key)))
         elif each.name == "scatter part" and (part := part_of(each)) is not None:
             for access, times in values[0].counted():
-                reads[part(access)] += times
+                again(reads, part(access), times)
             for value in values[1:]:
-                reads.update(dict(value.counted()))
+                for access, times in value.counted():
+                    again(reads, access, times)
         elif each.name in TAGGED:
             for place, value in enumerate(values):
-                if place and each.name == "scatter part":  # what is around the part
-                    reads.update(dict(value.counted()))
-                    continue
                 for access, times in value.counted():
                     found = anywhere(access, value, each) if each.name == "cat" else None
+                    if place and each.name == "scatter part":  # what is around the part
+                        found = access
                     if each.name == "pad" and not access.tag:
                         found = further(access, each)
-                    if found is not None:
-                        reads[found] += times
-                        continue
-                    tag = (
-                        each.name,
-                        place,
-                        each.settings,
-                        access.offset,
-                        access.strides,
-                        each.shape,
-                    )
-                    along = access.depends
-                    if along is not None and len(along) != len(each.shape):  # selected
-                        assert isinstance(each.settings[1], int)
-                        along = (*along[: each.settings[1]], False, *along[each.settings[1] :])
-                    strides = access.strides if each.name == "cat" else ()
-                    reads[Access(access.memory, 0, strides, (*access.tag, *tag), along)] += times
+                    again(reads, found or tagged(access, place, each), times)
         else:
             for place, value in enumerate(values):
                 made = times_made(each, place)
                 for access, times in value.counted():
-                    reads[broadcast(access, value.shape, each.shape)] += times * made
+                    again(reads, broadcast(access, value.shape, each.shape), times * made)
         result = inlined(each, reads, steps)
         result.box.made_by = each
         result.box.most = most_of(each, [value.box for value in values])
@@ -288,3 +288,8 @@ class Lowering(Reducing, Calling, Concatenating):
         value = inlined(each, (read,), frozenset({each}))
         self.realize(value.box)  # lowering.py, ``inductor_random``
         return value
+
+
+def _is_laid_out(value: Value) -> bool:
+    """Whether it is memory, or a view of some that strides tell."""
+    return value.box.memory is not None and not any(access.tag for access in value.loads())

@@ -94,10 +94,7 @@ class Plans:
             memory = lowering.output(each)
             memory.kept = True
             kept.add(memory)
-        groups = fuse(
-            lowering.kernels, kept, mixes=self.inductor.mixes_sums,
-            inverts=self.inductor.fuses_copies, reorders=self.inductor.reorders_loops,
-        )  # fmt: skip
+        groups = fuse(lowering.kernels, kept, self.inductor)
         emission = Emission(
             groups, lowering.inputs,
             workspace_bytes=device.passing_workspace_bytes,

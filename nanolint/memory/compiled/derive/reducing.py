@@ -80,7 +80,9 @@ class Reducing(Summing):
         reads = self._counted_in(value, order, loops)
         if prod(gone) < UNROLLED or self._splits(list(reads), kept, gone) > 1:
             raise NotTraced("a variance of few elements, or in several steps")
+        self._unread += 1  # ``WelfordReduction``: the mean
         (squares,) = self._two((each,), value, over, "variance")
+        self._unread += 1  # the weights
         box = Box(squares.shape, squares.strides, FLOAT32, each.role)
         box.memory = squares
         seen = Value(box, squares.shape).viewed(("view",), each.shape)

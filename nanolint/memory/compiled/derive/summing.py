@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING
@@ -12,23 +11,23 @@ from nanolint.memory.compiled.derive.access import (
     Access,
     dependency,
     dependency_on,
-    merged,
     stepped,
 )
 from nanolint.memory.compiled.derive.counting import unrolled
 from nanolint.memory.compiled.derive.elsewhere import at_place
 from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import VIEW, base_of
+from nanolint.memory.compiled.derive.parts import in_one, in_order, in_parts, repeats, stepped_by
 from nanolint.memory.compiled.derive.realizing import Realizing
 from nanolint.memory.compiled.derive.rows import rows_before
 from nanolint.memory.compiled.derive.splits import inner_splits
-from nanolint.memory.compiled.derive.values import Box, lying_as, outwards
+from nanolint.memory.compiled.derive.values import Box, again, lying_as, outwards
 from nanolint.memory.compiled.reductions import column_sum_splits
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import contiguous_strides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
@@ -55,11 +54,12 @@ class Summing(Realizing):
         order = (*kept, *gone)
         return tuple(shape[d] for d in kept), tuple(shape[d] for d in gone), order
 
-    def _counted_in(self, value: Value, order: tuple[int, ...], loops: Shape) -> Counter[Access]:
+    def _counted_in(self, value: Value, order: tuple[int, ...], loops: Shape) -> dict[Access, int]:
         """What it reads, in these loops, and how often."""
-        found = Counter[Access]()
+        found: dict[Access, int] = {}
+        step = ("permute", *order)
         for read, times in value.counted():
-            found[stepped(read, ("permute", *order), value.shape, loops)] += times
+            again(found, stepped(read, step, value.shape, loops), times)
         return found
 
     def _reduced(self, each: Operation, value: Value, over: Sequence[object], dtype: Dtype) -> Box:
@@ -93,26 +93,19 @@ class Summing(Realizing):
         part_dtype = dtype if dtype.itemsize >= 4 else FLOAT32
         block = -(-rnumel // splits)
         strides = contiguous_strides(part_shape)
-        if len(kept) == 1:  # the columns of a matrix stay side by side in the partial sums
-            strides = lying_as(_stepped_by(block, reads, kept, gone), part_shape, (1, numel))
+        if numel > 1:  # they lie as what they read
+            strides = lying_as(stepped_by(block, reads, kept, gone), part_shape, strides)
         part = self._memory(part_shape, strides, part_dtype, made, pads=False)
-        write = dependency(Access(part, 0, part.strides), part_shape)
+        outwards_in = sorted(range(len(part_shape)), key=lambda dim: -part.strides[dim])
+        write = in_order(Access(part, 0, part.strides), part_shape, outwards_in)
         parts = [
-            dependency_on(
-                one.memory, one.offset, _in_one(one, kept),
-                (*one.tag, SPLIT, splits, _repeats(read, gone)),
+            (in_parts(one, part_shape, block, outwards_in) if rnumel == splits * block else None)
+            or dependency_on(
+                one.memory, one.offset, in_one(one, kept),
+                (*one.tag, SPLIT, splits, repeats(read, gone)),
             )
             for one, read in zip(depends, reads, strict=True)
         ]  # fmt: skip
-        goes_on = numel > 1 or not self._inductor.reorders_loops
-        if goes_on and rnumel == splits * block and strides[-1] == 1:
-            # They go through all of it, one part after the other.
-            parts = [
-                dependency_on(one.memory, one.offset, _in_parts(one, kept, splits, block), ())
-                if not one.tag and _goes_on(one, kept, rnumel)
-                else part
-                for one, part in zip(depends, parts, strict=True)
-            ]
         kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
         kernel.original = numel, rnumel
         self._add(kernel)
@@ -174,7 +167,7 @@ class Summing(Realizing):
     def _whole(
         self,
         results: Sequence[Operation],
-        reads: Counter[Access],
+        reads: Mapping[Access, int],
         kept: Shape,
         gone: Shape,
         what: str,
@@ -186,7 +179,9 @@ class Summing(Realizing):
         of_kept = [each._replace(strides=each.strides[: len(kept)]) for each in reads]
         for result in results:
             strides = contiguous_strides(kept)
-            if self._lies_as_read(result):
+            if result.name == "mean":  # the sum, which only what divides it reads
+                strides = lying_as(of_kept, kept, strides)
+            elif self._lies_as_read(result):
                 strides = lying_as(self._seen(result, of_kept), kept, strides)
             memory = self._memory(kept, strides, dtype, result.role)
             written = Access(memory, 0, memory.strides)
@@ -230,23 +225,16 @@ class Summing(Realizing):
 
     def _counted(self, reads: Sequence[Access], loops: Shape, kept: int) -> list[Access]:
         """Those that decide: what is read whole, else what the reduced loops go through."""
-        known = [read for read in reads if not read.tag]
-        whole = [
-            read
-            for read in known
-            if all(stride for size, stride in zip(loops, read.strides, strict=True) if size > 1)
+        known = [
+            (read, [on for on, size in zip(read.depends, loops, strict=True) if size > 1])
+            for read in reads
+            if read.depends is not None and len(read.strides) == len(loops)
         ]
+        whole = [read for read, depends in known if all(depends)]
         if whole or not self._inductor.splits_repeated:
             return whole
-        return [
-            read
-            for read in known
-            if any(
-                stride
-                for size, stride in zip(loops[kept:], read.strides[kept:], strict=True)
-                if size > 1
-            )
-        ]
+        outer = sum(size > 1 for size in loops[:kept])
+        return [read for read, depends in known if any(depends[outer:])]
 
     def _inner_splits(self, elements: int, outputs: int) -> int:
         facts = self._inductor
@@ -267,46 +255,6 @@ class Summing(Realizing):
         return self._whole(results, self._counted_in(value, order, loops), kept, gone, what)
 
 
-def _in_one(read: Dependency, kept: Shape) -> tuple[tuple[int, int], ...]:
-    """The loops of a read that is split: those that are reduced are one where they lie in order
-    (ir.py, ``_multilayer_wrap_loader``: one index, divided again where that does not cancel)."""
-    outer = sum(size != 1 for size in kept)
-    return read.loops[:outer] + merged(read.loops[outer:])
-
-
-def _goes_on(read: Dependency, kept: Shape, rnumel: int) -> bool:
-    """Whether what is reduced lies side by side."""
-    return _in_one(read, kept)[sum(size != 1 for size in kept) :] == ((rnumel, 1),)
-
-
-def _in_parts(
-    read: Dependency, kept: Shape, splits: int, block: int
-) -> tuple[tuple[int, int], ...]:
-    outer = sum(size != 1 for size in kept)
-    return (*read.loops[:outer], (splits, block), (block, 1))
-
-
-def _stepped_by(
-    block: int, reads: Iterable[Access], kept: Shape, gone: Shape
-) -> tuple[Access, ...]:
-    """How far each read goes from sum to sum, and from part to part."""
-    found = []
-    for read in reads:
-        if len(read.strides) == len(kept) + len(gone):
-            steps = zip(contiguous_strides(gone), gone, read.strides[len(kept) :], strict=True)
-            part = sum(block // step % size * stride for step, size, stride in steps)
-            found.append(read._replace(strides=(*read.strides[: len(kept)], part)))
-    return tuple(found)
-
-
 def _are_many(card: Card, sums: int) -> bool:
     """Whether there are so many that none of them is split."""
     return sums >= card.multiprocessors * 2 * 32
-
-
-def _repeats(read: Access, gone: Shape) -> int:
-    """How often the loops that are reduced, made one, read the same element."""
-    strides = read.strides[-len(gone) :]
-    if read.tag or not any(strides):
-        return 1
-    return prod(size for size, stride in zip(gone, strides, strict=True) if not stride)

@@ -141,6 +141,11 @@ def splits(card: Card, blocks: int, keys: int, width: int) -> int:
     return next((count for count, use in uses.items() if use >= 0.85 * best), 1)
 
 
+# attention_backward.cu, ``_efficient_attention_backward``: heads of all sequences, times parts of
+# the keys whose gradients are staged.
+MOST_STAGED = 200
+
+
 @traced
 def efficient(
     q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None = None, dropout: float = 0.0
@@ -234,7 +239,10 @@ def efficient_workspace_bytes(
         rows, columns = (64 if sums else 128), 64
     tiles = -(-tokens // rows) * -(-width // columns)
     of_queries = tiles * ((32 if wide else 16) + 4 * rows * columns)
-    of_keys = 2 * 4 * _up(keys or tokens, 64) * (width if wide else _up(width, 64)) if sums else 0
+    of_keys = 0
+    if sums:  # in as many parts as there are blocks of keys, but few where there are many heads
+        parts = max(1, min(-(-(keys or tokens) // 64), MOST_STAGED // heads))
+        of_keys = 2 * 4 * 64 * parts * (width if wide else _up(width, 64))
     return heads * _up(of_queries + of_keys, 16)
 
 

@@ -148,14 +148,15 @@ def chosen_shape(shape: Shape, indices: Sequence[Tensor | None]) -> Shape:
 
 @traced
 def gather(x: Tensor, dim: int, index: Tensor) -> Tensor:
-    """``x.gather(dim, index)``: the gradient is scattered into zeros."""
+    """``x.gather(dim, index)``: the gradient is scattered into zeros; x is kept until then, though
+    nobody reads it (tools/autograd/derivatives.yaml, ``gather_backward``)."""
     out = empty(x.device, index.shape, x.dtype, x.role.made("gathered"))
     shape, role = x.shape, x.role.gradient
 
-    def backward(g: Tensor, _index: Tensor) -> list[Tensor | None]:
+    def backward(g: Tensor, _x: Tensor, _index: Tensor) -> list[Tensor | None]:
         return [empty(g.device, shape, g.dtype, role)]
 
-    return record(out, (x,), backward, index)
+    return record(out, (x,), backward, x, index)
 
 
 def take_along_dim(x: Tensor, indices: Tensor, dim: int) -> Tensor:

@@ -57,6 +57,12 @@ def stack(tensors: Sequence[Tensor] | Rows, dim: int = 0) -> Tensor:
         along = normalized(dim, one.ndim)
         shape = (*one.shape[:along], tensors.count, *one.shape[along + 1 :])
         return empty(one.device, shape, one.dtype, one.role.made("concatenation"))
+    return stacked(tensors, dim)
+
+
+@traced
+def stacked(tensors: Sequence[Tensor], dim: int) -> Tensor:
+    """``torch.stack`` of tensors."""
     return cat([unsqueeze(each, dim) for each in tensors], dim)
 
 

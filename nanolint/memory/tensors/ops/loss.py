@@ -146,7 +146,7 @@ def cross_entropy(
     total = sum(log, 0 if log.ndim == 1 else 1)
     smooth = neg(total)
     del total
-    ignored = compare(target, ignore_index)
+    ignored = compare(target, ignore_index, how="eq")
     masked_fill_(smooth, ignored, 0.0)
     spread = smooth
     if reduction == "mean":

@@ -89,9 +89,9 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
         if k.shape[1] != h:  # the gradients of keys and values by heads, then summed
             each = b * k.shape[2] * h * d * q.dtype.itemsize // 4
             scratch += [("gradient of keys by heads", each), ("gradient of values by heads", each)]
-        given, twice = (g, *saved), tuple(scratch) * 2
+        given, twice = (g, *saved), (*scratch, *reversed(scratch))
         return [
-            # attention_backward.cu, ``_flash_attention_backward``: the copies come first
+            # attention_backward.cu, ``_flash_attention_backward``: the copies come first, go last
             *t.several("flash backward", CALL, given, results, scratch=twice, ahead=len(copies))
         ]
 
@@ -122,7 +122,10 @@ def efficient(
     ]
     given = (q, k, v) if bias is None else (q, k, v, bias)
     order = (STATE_FIRST,) if t.device.release >= EFFICIENT_STATE_FIRST_SINCE else ()
-    out, *rest = t.several("efficient", CALL, given, results, *order)
+    half = q.dtype.itemsize == 2
+    summed = ("attention output accumulator", b * n * h * d)
+    scratch = (summed, summed) if half and d > 128 else ()
+    out, *rest = t.several("efficient", CALL, given, results, *order, scratch=scratch)
     roles = [each.role.gradient for each in (q, k, v)]
     learns_bias = bias is not None and bias.requires_grad
 
@@ -135,8 +138,7 @@ def efficient(
         if learns_bias and bias is not None:
             rows_of = (*bias.shape[:-1], _up(bias.shape[-1], BIAS_ALIGNMENT))
             results.append((bias.shape, contiguous_strides(rows_of), bias.dtype, bias.role))
-        half = q.dtype.itemsize == 2
-        work = efficient_workspace_bytes(b * h, n, d, half=half) // 4
+        work = efficient_workspace_bytes(b * h, n, d, half=half, keys=k.shape[2]) // 4
         delta, dq, sums = ("delta", b * h * n), ("workspace of dq", work), ("row sums", b * n * h)
         scratch: tuple[tuple[str, int], ...] = (delta, dq, dq, delta)
         if not half:

@@ -79,10 +79,11 @@ def indexed(t: Capture, x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     return record(out, (x,), backward, *chosen)
 
 
-def gather(t: Capture, x: Tensor, _dim: int, index: Tensor) -> Tensor:
+def gather(t: Capture, x: Tensor, dim: int, index: Tensor) -> Tensor:
     """``aten.gather``; backward ``scatter_add`` into zeros."""
     role = x.role.made("gathered")
-    out = t.make("gather", POINTWISE, (x, index), index.shape, x.dtype, role, cost=0)
+    along = normalized(dim, x.ndim)
+    out = t.make("gather", POINTWISE, (x, index), index.shape, x.dtype, role, along, cost=0)
     shape, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:

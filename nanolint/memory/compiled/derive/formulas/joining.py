@@ -10,7 +10,7 @@ from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import normalized
-from nanolint.memory.tensors.ops.parts import sliced
+from nanolint.memory.tensors.ops.parts import select, sliced
 from nanolint.memory.tensors.ops.views import expand, reshape, sizes_of, unsqueeze, view
 
 if TYPE_CHECKING:
@@ -49,6 +49,24 @@ def cat(t: Capture, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return record(out, tensors, backward)
 
 
+def stacked(t: Capture, tensors: Sequence[Tensor], dim: int) -> Tensor:
+    """``aten.stack``: what is joined along the dimension behind, if there is one, and seen in the
+    other shape (torch/_refs/__init__.py); its gradients are of one index each."""
+    first = tensors[0]
+    along = normalized(dim, first.ndim + 1)
+    with t.device.no_grad():
+        if along == first.ndim:
+            out = cat(t, [unsqueeze(each, along) for each in tensors], along)
+        else:
+            shape = (*first.shape[:along], len(tensors), *first.shape[along:])
+            out = view(cat(t, tensors, along), shape)
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        return [select(g, along, place) for place in range(len(tensors))]
+
+    return record(out, tensors, backward)
+
+
 def repeat(t: Capture, x: Tensor, *sizes: int | Sequence[int]) -> Tensor:
     """``aten.repeat``: each element is read where it is needed; its gradient is a sum
     (FunctionsManual.cpp, ``repeat_backward``)."""
@@ -76,4 +94,4 @@ def repeat(t: Capture, x: Tensor, *sizes: int | Sequence[int]) -> Tensor:
     return record(out, (x,), backward)
 
 
-FORMULAS: Formulas = {"cat": cat, "repeat": repeat}
+FORMULAS: Formulas = {"cat": cat, "repeat": repeat, "stacked": stacked}

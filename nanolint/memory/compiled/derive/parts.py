@@ -1,0 +1,77 @@
+"""What the parts of a sum that is split read and write (torch/_inductor/ir.py,
+``_multilayer_wrap_loader``)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.memory.compiled.derive.access import (
+    Access,
+    dependency,
+    dependency_on,
+    merged,
+    stepped,
+)
+from nanolint.memory.compiled.derive.cutting import parts_of
+from nanolint.memory.tensors.layout import contiguous_strides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nanolint.memory.compiled.derive.access import Dependency
+    from nanolint.memory.tensors.layout import Shape
+
+
+def in_one(read: Dependency, kept: Shape) -> tuple[tuple[int, int], ...]:
+    """The loops of a read that is split: those that are reduced are one where they lie in order
+    (ir.py, ``_multilayer_wrap_loader``: one index, divided again where that does not cancel)."""
+    outer = sum(size != 1 for size in kept)
+    return read.loops[:outer] + merged(read.loops[outer:])
+
+
+def in_order(access: Access, shape: Shape, order: Sequence[int]) -> Dependency:
+    """An access in loops of this order."""
+    loops = tuple(shape[dim] for dim in order)
+    return dependency(stepped(access, ("permute", *order), shape, loops), loops)
+
+
+def in_parts(read: Dependency, shape: Shape, block: int, order: Sequence[int]) -> Dependency | None:
+    """How the parts of a sum read, each going on where the one before has ended: in loops over the
+    results in this order, and over a part. None where one loop is not all that a part goes through.
+    """
+    *kept, splits = shape
+    loops = iter(read.loops)
+    found: list[tuple[int, int] | None] = [
+        None if size == 1 else next(loops, None) for size in kept
+    ]
+    parts = None if read.tag else parts_of(tuple(loops), splits, block)
+    if parts is None or list(map(len, parts)) != [1, 1]:
+        return None
+    (split,), (inner,) = parts
+    if not (split[1] and inner[1]):
+        return None
+    found.append(split)
+    each = [found[dim] for dim in order]
+    return dependency_on(
+        read.memory, read.offset, (*[loop for loop in each if loop is not None], inner), ()
+    )
+
+
+def stepped_by(block: int, reads: Iterable[Access], kept: Shape, gone: Shape) -> tuple[Access, ...]:
+    """How far each read goes from sum to sum, and from part to part."""
+    found = []
+    for read in reads:
+        if len(read.strides) == len(kept) + len(gone):
+            steps = zip(contiguous_strides(gone), gone, read.strides[len(kept) :], strict=True)
+            part = sum(block // step % size * stride for step, size, stride in steps)
+            found.append(read._replace(strides=(*read.strides[: len(kept)], part)))
+    return tuple(found)
+
+
+def repeats(read: Access, gone: Shape) -> int:
+    """How often the loops that are reduced, made one, read the same element."""
+    strides = read.strides[-len(gone) :]
+    if read.tag or not any(strides):
+        return 1
+    return prod(size for size, stride in zip(gone, strides, strict=True) if not stride)
