@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.counting import is_half
 from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import BOOL, INT64
+from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.layout import broadcast, like_strides, normalized, result_strides
 from nanolint.memory.tensors.ops.activations import sigmoid
 from nanolint.memory.tensors.ops.comparison import compare
@@ -123,9 +124,16 @@ INTERPOLATED_BY_ADDING_SINCE = (2, 12)
 
 
 def interpolated(t: Capture, x: Tensor, end: Tensor, weight: Operand) -> Tensor:
-    """``aten.lerp`` without its gradient: from the nearer of both sides."""
+    """``aten.lerp`` without its gradient: from the nearer of both sides.
+
+    Before Inductor had its own, torch/_refs worked half precision out in float32
+    (``elementwise_type_promotion_wrapper``).
+    """
     adds = t.device.release >= INTERPOLATED_BY_ADDING_SINCE
     with t.device.no_grad():
+        if not adds and is_half(x.dtype):
+            wide = cast(weight, FLOAT32) if isinstance(weight, Tensor) else weight
+            return cast(interpolated(t, cast(x, FLOAT32), cast(end, FLOAT32), wide), x.dtype)
         if not isinstance(weight, Tensor) and adds:
             apart = sub(end, x)
             is_near = -0.5 < weight < 0.5  # type: ignore[operator]
