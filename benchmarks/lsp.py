@@ -6,8 +6,10 @@ Both servers run at once, as processes of their own, and are typed into in turns
 machine slows both. What is measured is the time from sending the changed text of a file to the
 arrival of the findings for that version. The client is a few lines of JSON, so that it costs
 little itself. A micro-batch is typed twice, and a context: at once, and where the server was left
-alone until it had read ahead what is likely to be typed. With a model.py of the project's own, that
-is read again for each new text of it, which configs beside it wait for.
+alone until it had read ahead what is likely to be typed; and at once again in a server that is
+started behind that one, which finds what was kept. For that nanolint is installed from a wheel, as
+a checkout keeps nothing. With a model.py of the project's own, that is read again for each new text
+of it, which configs beside it wait for.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.read_model import FILES, MODEL  # noqa: E402
-from benchmarks.run import environment, write_table  # noqa: E402
+from benchmarks.run import environment, install, write_table  # noqa: E402
 from tests.support.project_tree import write_project  # noqa: E402
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 KEYSTROKES, WARM_UP = 100, 20
 REST = 3  # seconds in which a server does nothing once it has read ahead
 TARGETS = {"a.py": 50, "model.py": 150}  # milliseconds at the 95th percentile
+NANOLINT = sys.executable, "-m", "nanolint", "server"
 CARDS = ("rtx-4090", "rtx-4070")  # one on which nanoGPT's default fits, and one on which not
 CONFIG = """\
 # these make the total batch size be ~0.5M
@@ -59,7 +62,12 @@ class Client:
     """One server process, with the document that is typed in and others beside it."""
 
     def __init__(
-        self, command: tuple[str, ...], path: Path, options: dict[str, Any], *beside: Path
+        self,
+        command: tuple[str, ...],
+        path: Path,
+        options: dict[str, Any],
+        *beside: Path,
+        around: dict[str, str] | None = None,
     ) -> None:
         self._process = subprocess.Popen(
             command,
@@ -67,7 +75,7 @@ class Client:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=ROOT,
-            env=_environment(),
+            env=around or _environment(),
         )
         self._uri = path.as_uri()
         self._version = 1
@@ -230,7 +238,23 @@ def main() -> None:
                 beside = [] if path is config else [config]
                 figures = measured(path, beside, card, texts, rests="read ahead" in typed)
                 rows.append(f"| {what} | {typed} | {card} | {figures} |")
+            if not files:
+                rows += in_another_session(config, Path(name))
     write_table("in the editor", rows)
+
+
+def in_another_session(config: Path, folder: Path) -> Iterator[str]:
+    """The rows of a server that is started after one that had read ahead."""
+    installed = str(install(folder / "own", f"{ROOT}[server]") / "nanolint"), "server"
+    for card in CARDS:
+        around = environment(folder / card)
+        first = Client(installed, config, {"gpu": card}, around=around)
+        first.type(next(doubled()))
+        first.rest()
+        first.close()
+        for typed, texts in (("`block_size`", doubled), ("`batch_size`", batch_size)):
+            figures = measured(config, [], card, texts, started=(installed, around))
+            yield f"| nanoGPT's | {typed}, read ahead a session ago | {card} | {figures} |"
 
 
 def measured(
@@ -240,11 +264,13 @@ def measured(
     texts: Callable[[], Iterator[str]],
     *,
     rests: bool = False,
+    started: tuple[tuple[str, ...], dict[str, str] | None] = (NANOLINT, None),
 ) -> str:
     """The figures of one row: both servers are typed into in turns, once ours ``rests``."""
     ruff = (str(Path(sys.executable).with_name("ruff")), "server")
-    nanolint = (sys.executable, "-m", "nanolint", "server")
-    ours, theirs = Client(nanolint, path, {"gpu": card}, *beside), Client(ruff, path, {}, *beside)
+    nanolint, around = started
+    ours = Client(nanolint, path, {"gpu": card}, *beside, around=around)
+    theirs = Client(ruff, path, {}, *beside)
     if rests:
         ours.type(next(texts()))
         ours.rest()
