@@ -136,8 +136,7 @@ def classify(
 def _is_for_another_program(module: Module, project: Project) -> bool:
     """Whether nearly all that the file sets means nothing to the project's train.py."""
     names = {each.key for each in module.assignments if not each.key.startswith("_")}
-    read = {each.name for each in module.reads}
-    strange = names.difference(read, project.defaults)
-    strange = {each for each in strange if each not in project.names_read}
-    strange = {each for each in strange if each not in project.known_keys}
+    unread = names - {each.name for each in module.reads}
+    known, read = project.known_keys, project.names_read
+    strange = [each for each in unread if each not in known and each not in read]
     return len(strange) > MOST_STRANGERS * (len(names) - len(strange))

@@ -149,14 +149,14 @@ def _configured(path: Path) -> tuple[frozenset[str] | None, frozenset[str]]:
     """The keys that a script lets configs set, and the names that it reads; None for the keys of
     one that loads no configurator, or cannot be read."""
     text = _text(path)
+    if "configurator" not in text:
+        return None, frozenset()
     try:
-        tree = syntax_tree(text) if "configurator" in text else None
+        tree = syntax_tree(text)
     except Unusable:
         return None, frozenset()
-    found = None if tree is None else settable_keys(tree, path.parent)
-    if tree is None or found is None:
-        return None, frozenset()
-    return found, names_read(tree)
+    found = settable_keys(tree, path.parent)
+    return found, frozenset() if found is None else names_read(tree)
 
 
 def _text(path: Path) -> str:
@@ -178,6 +178,7 @@ def settable(path: Path) -> frozenset[str]:
     return (found or frozenset()) | read
 
 
+@memo
 def trains_by_configs(path: Path) -> bool:
     """Whether the file at ``path`` loads the configurator and has the keys of a training script."""
     text = _text(path)

@@ -132,22 +132,26 @@ class Counted:
         return counted
 
 
+# Layers that are copied whether they run as they are or in a graph.
+COPIED = (
+    pytest.param(text_of(), id="plain"),
+    pytest.param(text_of(call="x = layer(x) + x"), id="kept"),
+    pytest.param(text_of(init="self.layers[2].up.weight.requires_grad = False"), id="one frozen"),
+    pytest.param(text_of(behind="x = x.detach()"), id="no gradient"),
+)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param(text_of(), id="plain"),
-        pytest.param(text_of(call="x = layer(x) + x"), id="kept"),
-        pytest.param(
-            text_of(init="self.layers[2].up.weight.requires_grad = False"), id="one frozen"
-        ),
+        *COPIED,
         pytest.param(text_of(init="self.layers.requires_grad_(False)"), id="all frozen"),
         pytest.param(text_of(call="x = layer(x) if number % 2 else x"), id="every other"),
         pytest.param(
             text_of(call="x = layer(x) if number < 3 else torch.cat([layer(x[:, :32])] * 2, 1)"),
             id="other shapes",
         ),
-        pytest.param(text_of(behind="x = x.detach()"), id="no gradient"),
         pytest.param(text_of(PLAIN.replace("F.gelu", "above"), above="above = F.silu"), id="named"),
         pytest.param(
             text_of(
@@ -177,13 +181,8 @@ def changed(before: str, after: str, text: str = PLAIN) -> str:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param(text_of(), id="plain"),
-        pytest.param(text_of(call="x = layer(x) + x"), id="kept"),
-        pytest.param(
-            text_of(init="self.layers[2].up.weight.requires_grad = False"), id="one frozen"
-        ),
+        *COPIED,
         pytest.param(text_of(call="x = layer(x) if number != 1 else x"), id="all but one"),
-        pytest.param(text_of(behind="x = x.detach()"), id="no gradient"),
         pytest.param(
             text_of(
                 PLAIN.replace("(self, x)", "(self, x, row)").replace("x +", "x * row +"),

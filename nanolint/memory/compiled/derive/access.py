@@ -249,19 +249,29 @@ def _digits(tag: tuple[Any, ...]) -> tuple[tuple[int, int], ...] | None:
         left = [each for dim in dims for each in dim if each[0] != 1]
         dims = []
         for size in reversed(after):
-            found: list[tuple[int, int]] = []
-            wanted = size
-            while wanted != 1:
-                inner, stride = left.pop()
-                if wanted % inner and inner % wanted:
-                    return None
-                if inner > wanted:
-                    left.append((inner // wanted, stride * wanted))
-                    inner = wanted
-                found.insert(0, (inner, stride))
-                wanted //= inner
+            found = taken_off(left, size)
+            if found is None:
+                return None
             dims.insert(0, found)
     return merged(tuple(each for dim in dims for each in dim if each[0] != 1))
+
+
+def taken_off(left: list[tuple[int, int]], steps: int) -> list[tuple[int, int]] | None:
+    """The innermost loops of ``left`` that go so many steps together, which are taken off it; None
+    where these are no whole part of a loop."""
+    found: list[tuple[int, int]] = []
+    while steps != 1:
+        if not left:
+            return None
+        size, stride = left.pop()
+        if steps % size and size % steps:
+            return None
+        if size > steps:
+            left.append((size // steps, stride * steps))
+            size = steps
+        found.insert(0, (size, stride))
+        steps //= size
+    return found
 
 
 def in_order(access: Access) -> Access:

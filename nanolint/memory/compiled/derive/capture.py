@@ -21,7 +21,6 @@ from nanolint.memory.compiled.derive.operations import (
 )
 from nanolint.memory.compiled.derive.traced import Living, Traced
 from nanolint.memory.compiled.derive.unverified import UNVERIFIED
-from nanolint.memory.compiled.derive.writing import Writing
 from nanolint.memory.tensors.autograd import Leaf
 from nanolint.memory.tensors.device import NotDerived, NotTraced, NotVerified
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 Formulas: TypeAlias = "dict[str, Callable[..., Any]]"
 
 
-class Capture(Writing, Landing):
+class Capture(Landing):
     """Takes a device's operations. ``formulas`` make those that are more than one operation.
 
     ``given`` are the tensors that the graph is called with; ``learned`` are the inputs whose

@@ -4,9 +4,10 @@ torch/_inductor/scheduler.py, ``_try_reindex_pointwise_for_reduction``, 2.13.0."
 from __future__ import annotations
 
 from copy import copy
+from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.access import dependency_on, merged, through_views
+from nanolint.memory.compiled.derive.access import dependency_on, merged, taken_off, through_views
 from nanolint.memory.compiled.derive.groups import Group, goes_through
 from nanolint.memory.tensors.sized import of_sizes
 
@@ -93,21 +94,7 @@ def _by_memory(group: Group) -> dict[Memory, Dependency]:
 def parts_of(digits: Loops, numel: int, rnumel: int) -> tuple[Loops, Loops] | None:
     """The loops of so many sums, and those of the elements of each; None where one is of both."""
     left = list(merged(tuple([each for each in digits if each[0] != 1])))
-    inner: list[tuple[int, int]] = []
-    wanted = rnumel
-    while wanted != 1:
-        if not left:
-            return None
-        size, stride = left.pop()
-        if wanted % size and size % wanted:
-            return None
-        if size > wanted:
-            left.append((size // wanted, stride * wanted))
-            size = wanted
-        inner.insert(0, (size, stride))
-        wanted //= size
-    outer = merged(tuple(left))
-    steps = 1
-    for size, _ in outer:
-        steps *= size
-    return (outer, merged(tuple(inner))) if steps == numel else None
+    inner = taken_off(left, rnumel)
+    if inner is None or prod(size for size, _ in left) != numel:
+        return None
+    return merged(tuple(left)), merged(tuple(inner))

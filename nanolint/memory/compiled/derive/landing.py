@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.counting import is_half
 from nanolint.memory.compiled.derive.operations import REDUCTION
+from nanolint.memory.compiled.derive.writing import Writing
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.ops.pointwise import add
 from nanolint.memory.tensors.ops.views import cast, view
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.operations import Operation
-    from nanolint.memory.compiled.derive.traced import Traced
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
 
 
-class Landing:
+class Landing(Writing):
     """The part of a capture that autograd's engine asks."""
 
     _landed: dict[object, Operation]
-
-    def of(self, x: Tensor) -> Operation:
-        """The operation behind a tensor."""
-        raise NotImplementedError
-
-    def make(self, *what: Any, **how: Any) -> Traced:
-        """A new operation, and its result."""
-        raise NotImplementedError
 
     def matching(self, gradient: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
         """``sum_to_size`` and a cast, as autograd's engine makes them."""

@@ -7,12 +7,12 @@ be none, and said.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT16
 from nanolint.memory.tensors.ops.autocast import to_half
-from nanolint.memory.tensors.ops.formats import empty_in, in_format, suggests_last
+from nanolint.memory.tensors.ops.formats import empty_in, in_format, of_each, suggests_last
 from nanolint.memory.tensors.ops.sums import reduction
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import NotModelled
@@ -21,9 +21,8 @@ from nanolint.memory.tensors.work import of_convolution
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanolint.memory.tensors.ops.formats import Sizes
     from nanolint.memory.tensors.tensor import Tensor
-
-Sizes: TypeAlias = "int | Sequence[int]"
 
 BIAS = 2  # the place of it among what goes in
 CUDNN = "what cuDNN takes for itself while it convolves is not known, and left out"
@@ -71,7 +70,7 @@ def conv_transpose2d(
     """``F.conv_transpose2d`` of (B, in, H, W), with weights (in, out of a group, height, width)."""
     _require_batch(x, weight)
     steps, pads, more, gaps = (
-        _each(size, weight.ndim - 2) for size in (stride, padding, output_padding, dilation)
+        of_each(size, weight.ndim - 2) for size in (stride, padding, output_padding, dilation)
     )
     lengths = zip(x.shape[2:], weight.shape[2:], steps, pads, more, gaps, strict=True)
     space = tuple(
@@ -91,7 +90,7 @@ def _convolved(
     _require_batch(x, weight)
     stride, padding, dilation = how
     width = weight.ndim - 2
-    steps, gaps = _each(stride, width), _each(dilation, width)
+    steps, gaps = of_each(stride, width), of_each(dilation, width)
     pads = _padding(padding, weight.shape[2:], gaps)
     lengths = zip(x.shape[2:], weight.shape[2:], steps, pads, gaps, strict=True)
     space = tuple(
@@ -172,16 +171,10 @@ def _require_batch(x: Tensor, weight: Tensor) -> None:
 
 def _padding(padding: Sizes | str, kernel: Sequence[int], gaps: Sequence[int]) -> tuple[int, ...]:
     if not isinstance(padding, str):
-        return _each(padding, len(kernel))
+        return of_each(padding, len(kernel))
     if padding == "valid":
         return (0,) * len(kernel)
     whole = [gap * (reach - 1) for gap, reach in zip(gaps, kernel, strict=True)]
     if padding != "same" or any(each % 2 for each in whole):
         raise NotModelled(f"a convolution with padding {padding!r}")
     return tuple(each // 2 for each in whole)
-
-
-def _each(size: Sizes, count: int) -> tuple[int, ...]:
-    if isinstance(size, int):
-        return (size,) * count
-    return tuple(size) * (count if len(size) == 1 else 1)

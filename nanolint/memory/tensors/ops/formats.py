@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.memory.tensors.layout import contiguous_strides, is_contiguous
 from nanolint.memory.tensors.tensor import empty
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape, Strides
     from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
 
+Sizes: TypeAlias = "int | Sequence[int]"
+
 LAST = (0, 2, 3, 1)  # channels last: the order of the dimensions
+
+
+def of_each(size: Sizes, count: int) -> tuple[int, ...]:
+    """A size for each of so many dimensions: of one number the same."""
+    if isinstance(size, int):
+        return (size,) * count
+    return tuple(size) * (count if len(size) == 1 else 1)
 
 
 def suggests_last(x: Tensor) -> bool:

@@ -3,12 +3,12 @@ AdaptiveAveragePooling.cu, UpSampleNearest2d.cu, UpSampleBilinear2d.cu)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.ops.autocast import to_float32
-from nanolint.memory.tensors.ops.formats import empty_in, in_format, suggests_last
+from nanolint.memory.tensors.ops.formats import empty_in, in_format, of_each, suggests_last
 from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.ops.reductions import mean
 from nanolint.memory.tensors.tensor import empty
@@ -18,9 +18,10 @@ from nanolint.memory.tensors.unknown import NotModelled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanolint.memory.tensors.ops.formats import Sizes
     from nanolint.memory.tensors.tensor import Tensor
 
-Sizes: TypeAlias = "int | Sequence[int]"
+MAXIMUM, MEAN = ("maximum", "places of maxima"), "mean"
 FEW_CHANNELS = 4  # of fewer the kernel for channels last is not taken
 RESIZED = frozenset({"nearest", "nearest-exact", "bilinear", "bicubic"})
 
@@ -39,7 +40,7 @@ def max_pool2d(
     if return_indices:
         raise NotModelled("max_pool2d that returns its indices")
     sizes = _pooled(x, kernel_size, stride, padding, dilation, ceil_mode)
-    return _maxima(x, sizes)
+    return _reduced(x, sizes, *MAXIMUM)
 
 
 @traced
@@ -47,17 +48,18 @@ def adaptive_max_pool2d(x: Tensor, output_size: Sizes, return_indices: bool = Fa
     """``F.adaptive_max_pool2d``."""
     if return_indices:
         raise NotModelled("adaptive_max_pool2d that returns its indices")
-    return _maxima(x, _pair(output_size))
+    return _reduced(x, _pair(output_size), *MAXIMUM)
 
 
-def _maxima(x: Tensor, sizes: Sequence[int]) -> Tensor:
+def _reduced(x: Tensor, sizes: Sequence[int], what: str, places: str = "") -> Tensor:
+    """What is made of the parts of x, and with it where each was, if that is kept."""
     last = suggests_last(x)
     source = in_format(x, last=last)
     shape = (*x.shape[:-2], *sizes)
-    out = empty_in(x.device, shape, x.dtype, x.role.made("maximum"), last=last)
-    places = empty_in(x.device, shape, INT64, x.role.made("places of maxima"), last=last)
+    out = empty_in(x.device, shape, x.dtype, x.role.made(what), last=last)
+    kept = [empty_in(x.device, shape, INT64, x.role.made(places), last=last)] if places else []
     del source
-    return _saving(out, x, places)
+    return _saving(out, x, *kept)
 
 
 def _saving(out: Tensor, x: Tensor, *others: Tensor) -> Tensor:
@@ -85,22 +87,14 @@ def avg_pool2d(
     divisor_override: int | None = None,
 ) -> Tensor:
     """``F.avg_pool2d``."""
-    return _means(x, _pooled(x, kernel_size, stride, padding, 1, ceil_mode))
+    return _reduced(x, _pooled(x, kernel_size, stride, padding, 1, ceil_mode), MEAN)
 
 
 @traced
 def adaptive_avg_pool2d(x: Tensor, output_size: Sizes) -> Tensor:
     """``F.adaptive_avg_pool2d``: to one element it is a mean."""
     sizes = _pair(output_size)
-    return mean(x, (-1, -2), keepdim=True) if tuple(sizes) == (1, 1) else _means(x, sizes)
-
-
-def _means(x: Tensor, sizes: Sequence[int]) -> Tensor:
-    last = suggests_last(x)
-    source = in_format(x, last=last)
-    out = empty_in(x.device, (*x.shape[:-2], *sizes), x.dtype, x.role.made("mean"), last=last)
-    del source
-    return _saving(out, x)
+    return mean(x, (-1, -2), keepdim=True) if tuple(sizes) == (1, 1) else _reduced(x, sizes, MEAN)
 
 
 @traced
@@ -177,9 +171,7 @@ def _pooled(
 
 
 def _pair(size: Sizes) -> tuple[int, ...]:
-    if isinstance(size, int):
-        return (size, size)
-    found = tuple(size)
+    found = of_each(size, 2)
     if None in found:
         raise NotModelled("a size that stays as it is")
-    return found * 2 if len(found) == 1 else found
+    return found

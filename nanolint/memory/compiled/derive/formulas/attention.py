@@ -68,8 +68,8 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
     )
     roles = [each.role.gradient for each in (q, k, v)]
 
-    def backward(g: Tensor, q: Tensor, k: Tensor, *saved: Tensor) -> list[Tensor | None]:
-        saved = q, k, *saved
+    def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
+        q, k = saved[:2]
         results = [
             (each.shape, like_strides(each.shape, each.strides), each.dtype, role)
             for each, role in zip(saved[:3], roles, strict=True)
@@ -122,7 +122,7 @@ def efficient(
     ]
     given = (q, k, v) if bias is None else (q, k, v, bias)
     order = (STATE_FIRST,) if t.device.release >= EFFICIENT_STATE_FIRST_SINCE else ()
-    half = q.dtype.itemsize == 2
+    half, keys = q.dtype.itemsize == 2, k.shape[2]
     summed = ("attention output accumulator", b * n * h * d)
     scratch = (summed, summed) if half and d > 128 else ()
     out, *rest = t.several("efficient", CALL, given, results, *order, scratch=scratch)
@@ -138,7 +138,7 @@ def efficient(
         if learns_bias and bias is not None:
             rows_of = (*bias.shape[:-1], _up(bias.shape[-1], BIAS_ALIGNMENT))
             results.append((bias.shape, contiguous_strides(rows_of), bias.dtype, bias.role))
-        work = efficient_workspace_bytes(b * h, n, d, half=half, keys=k.shape[2]) // 4
+        work = efficient_workspace_bytes(b * h, n, d, half=half, keys=keys) // 4
         delta, dq, sums = ("delta", b * h * n), ("workspace of dq", work), ("row sums", b * n * h)
         scratch: tuple[tuple[str, int], ...] = (delta, dq, dq, delta)
         if not half:
