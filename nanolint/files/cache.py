@@ -72,6 +72,45 @@ def keep(name: str, content: bytes) -> None:
         _make_room(path.parent)
 
 
+def has(name: str) -> bool:
+    """Whether anything is kept by a name, for who does not want it now."""
+    path = _path(name)
+    return path is not None and path.is_file()
+
+
+def lines(name: str) -> list[bytes]:
+    """What ``add_line`` has kept by a name, without what was cut off or changed."""
+    path = _path(name)
+    found: list[bytes] = []
+    if path is None:
+        return found
+    with suppress(OSError):
+        for line in path.read_bytes().split(b"\n"):
+            digest, _, content = line.partition(b" ")
+            if content and digest == _line_digest(content):
+                found.append(content)
+        os.utime(path)
+    return found
+
+
+def add_line(name: str, content: bytes) -> None:
+    """Keep a line beside those that are kept by a name already; without a line break in it."""
+    path = _path(name)
+    if path is None:
+        return
+    is_new = not path.exists()
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab", buffering=0) as file:  # one write: whole, whoever else writes
+            file.write(b"\n" + _line_digest(content) + b" " + content)
+        if is_new:
+            _make_room(path.parent)
+
+
+def _line_digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
+
+
 def _make_room(place: Path) -> None:
     """Let go of what was used least lately, where there is too much."""
     with os.scandir(place) as found:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.memory.lines import STATE, located_run
+from nanolint.memory.lasting import lasting
+from nanolint.memory.lines import STATE, by_names
+from nanolint.memory.located import Located
+from nanolint.memory.locating import Line
 from nanolint.memory.moments import live_at
 from nanolint.memory.recording import recorded
 from nanolint.memory.verdict.replay import played
+from nanolint.run.program import Profiled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.allocator.play import Refusal
-    from nanolint.memory.locating import Line
     from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
 
@@ -38,13 +39,22 @@ def holding(run: Run, gpu: Gpu, limit_bytes: int, *, expandable: bool) -> tuple[
     refusal = played(run, gpu, limit_bytes=limit_bytes, expandable=expandable).refusal
     if refusal is None:
         return ()
-    return recorded(run, gpu).answer(_holding, refusal, run, gpu)
-
-
-def _holding(tape: Tape, refusal: Refusal, run: Run, gpu: Gpu) -> tuple[Holding, ...]:
-    lines = _lines_of(run, gpu)
-    if lines is None:
+    if run.program is None:  # whose text nobody has at hand
         return ()
+    known = recorded(run, gpu)
+    if isinstance(run.program, Profiled):
+        return known.answer(_holding_by_names, refusal)
+    return known.answer(_holding, refusal)
+
+
+def _holding_by_names(tape: Tape, refusal: Refusal) -> tuple[Holding, ...]:
+    return _holding(by_names(tape), refusal)
+
+
+@lasting(Holding, Line)
+def _holding(tape: Tape, refusal: Refusal) -> tuple[Holding, ...]:
+    assert isinstance(tape, Located)
+    lines = [where and where.stack[0] for where in tape.wheres]
     failing = tape.events[refusal.event]
     found = []
     asking = lines[failing] if tape.components[failing] not in STATE else None
@@ -58,9 +68,3 @@ def _holding(tape: Tape, refusal: Refusal, run: Run, gpu: Gpu) -> tuple[Holding,
     if most[0] is not None and most[1] * LEAST_SHARE >= refusal.allocated_bytes:
         found.append(Holding(most[0], most[1], asks=False))
     return tuple(found)
-
-
-def _lines_of(run: Run, gpu: Gpu | None) -> Sequence[Line | None] | None:
-    """The line of each allocation of a run; None where they are not known."""
-    found = located_run(run, gpu)
-    return None if isinstance(found, str) else [each and each.stack[0] for each in found.wheres]

@@ -30,9 +30,19 @@ def find(key: str) -> Tape | Unread | None:
     return None if content is None else read(content)
 
 
+def has(key: str) -> bool:
+    """Whether anything was kept of a reading."""
+    return cache.has(key)
+
+
+def can_keep(key: str) -> bool:
+    """Whether what came of a reading may be kept: ``key`` cannot be that of another one, too."""
+    return cache.keeps() and UNTOLD not in key
+
+
 def keep(key: str, found: Tape | Unread) -> None:
-    """Keep what came of a reading; not where ``key`` may be that of another one, too."""
-    if cache.keeps() and UNTOLD not in key:
+    """Keep what came of a reading."""
+    if can_keep(key):
         cache.keep(key, written(found))
 
 

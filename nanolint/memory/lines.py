@@ -98,7 +98,7 @@ def lines_of(run: Run, gpu: Gpu | None = None) -> Lines | str:
 def located_run(run: Run, gpu: Gpu | None) -> Located | str:
     """The tape of ``run`` with its lines, or why there is none."""
     if isinstance(run.program, Profiled):
-        return recorded(run, gpu).answer(_by_names)
+        return recorded(run, gpu).answer(by_names)
     if run.program is None:
         return NO_TEXT
     try:
@@ -107,7 +107,7 @@ def located_run(run: Run, gpu: Gpu | None) -> Located | str:
         return f"the model cannot be read: {error}"
 
 
-def _by_names(tape: Tape) -> Located:
+def by_names(tape: Tape) -> Located:
     """A tape whose names begin with lines, as traced ones do."""
     found = Located()
     found.events, found.phases = tape.events, tape.phases

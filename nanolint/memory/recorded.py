@@ -6,14 +6,25 @@ Of what is read, cards share it that answer alike what was asked of them meanwhi
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    NamedTuple,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+)
 
+from nanolint.memory.lasting import lasting
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nanolint.memory.lasting import Answers
     from nanolint.memory.model.reading.values import Unread
     from nanolint.memory.tensors.asked import Card
 
@@ -25,6 +36,8 @@ Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 OneTape = TypeVar("OneTape", bound=Tape)
 
+Key: TypeAlias = "tuple[Callable[..., Any], tuple[object, ...]]"  # a question, and what with
+
 
 class Said(NamedTuple):
     """What a tape says of itself, see ``Tape``."""
@@ -34,16 +47,27 @@ class Said(NamedTuple):
     is_bound: bool
 
 
+@lasting(Said)
+def said_of(tape: Tape) -> Said:
+    """What a tape says of itself."""
+    return Said(tuple(tape.doubts), tuple(tape.assumed), tape.is_bound)
+
+
 class Recorded(Generic[OneTape]):
     """A tape, and the answers to what was asked about it, which outlive it: a tape is megabytes,
-    and most of what is asked has been asked before. ``again`` makes it once more."""
+    and most of what is asked has been asked before.
 
-    def __init__(self, tape: OneTape, again: Callable[[], OneTape]) -> None:
-        self._fresh: OneTape | None = tape
+    ``again`` makes it once more, or for the first time where what was ``kept`` tells about it.
+    """
+
+    def __init__(
+        self, tape: OneTape | None, again: Callable[[], OneTape], kept: Answers | None = None
+    ) -> None:
+        self._fresh = tape
         self._again = again
-        self.said = Said(tuple(tape.doubts), tuple(tape.assumed), tape.is_bound)
-        self._answers: dict[tuple[object, ...], Any] = {}
-        _made(self)
+        self._kept = kept
+        self._answers: dict[Key, Any] = {}
+        self.said = self.answer(said_of)
 
     @property
     def tape(self) -> OneTape:
@@ -64,18 +88,31 @@ class Recorded(Generic[OneTape]):
     ) -> Answer:
         """What ``question`` returns for the tape and these arguments, worked out once."""
         key = _key(question, *args, **kwargs)
-        if key not in self._answers:
-            self._answers[key] = question(self.tape, *args, **kwargs)
+        if not self._knows(key):
+            self._tell(key, question(self.tape, *args, **kwargs))
         answer: Answer = self._answers[key]
         return answer
 
     def answered(self, question: Callable[..., Answer], **kwargs: Any) -> Answer | None:
         """The same, where it is known; else None."""
-        return self._answers.get(_key(question, **kwargs))
+        key = _key(question, **kwargs)
+        return self._answers[key] if self._knows(key) else None
 
     def tell(self, answer: Answer, question: Callable[..., Answer], **kwargs: Any) -> None:
         """Remember what ``question`` would return, which another one has shown."""
-        self._answers[_key(question, **kwargs)] = answer
+        self._tell(_key(question, **kwargs), answer)
+
+    def _knows(self, key: Key) -> bool:
+        """Whether an answer is known, with those that an earlier process has kept."""
+        if key not in self._answers and self._kept is not None:
+            for found in self._kept.find(*key):
+                self._answers[key] = found
+        return key in self._answers
+
+    def _tell(self, key: Key, answer: object) -> None:
+        self._answers[key] = answer
+        if self._kept is not None:
+            self._kept.keep(*key, answer)
 
 
 @lru_cache(maxsize=MOST_TAPES)
@@ -83,8 +120,8 @@ def _made(one: Recorded[Any]) -> Any:
     return one.make()
 
 
-def _key(question: object, *args: object, **kwargs: object) -> tuple[object, ...]:
-    return question, args, *kwargs.items()
+def _key(question: Callable[..., Any], *args: object, **kwargs: object) -> Key:
+    return question, (*args, *kwargs.items())
 
 
 def shared(

@@ -14,12 +14,13 @@ from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multip
 from nanolint.memory import kept
 from nanolint.memory.constants import DEFAULT_SM_COUNT
 from nanolint.memory.family import family_of
+from nanolint.memory.lasting import Answers, lasting
 from nanolint.memory.located import Located
 from nanolint.memory.loop.played import representative
 from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.numbers import without
 from nanolint.memory.profile import profiled
-from nanolint.memory.recorded import Recorded, shared
+from nanolint.memory.recorded import Recorded, said_of, shared
 from nanolint.memory.settled import numbers_of, settled, without_numbers
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Component, Phase, Tape
@@ -48,8 +49,10 @@ def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
 
 
 def needs_no_reading(run: Run, gpu: Gpu | None = None) -> bool:
-    """Whether the tape of ``run`` follows from the reading of another micro-batch."""
+    """Whether the tape of ``run`` is kept, or follows from the reading of another micro-batch."""
     recipe = _recipe(run, gpu)
+    if kept.has(recipe.name):
+        return True
     with turn():
         kin = _kin(recipe)
         return kin is not None and kin[0].find(recipe.card, kin[1]) is not None
@@ -79,8 +82,12 @@ def _recorded(recipe: _Recipe) -> Recorded[Tape] | Unread:
 
 
 def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
+    again, answers = partial(_again, recipe), recipe.answers
+    if answers is not None and any(answers.find(said_of, ())):
+        asked.is_kept = True
+        return Recorded(None, again, answers)
     found = _found(recipe, asked)
-    return found if isinstance(found, Unread) else Recorded(found, partial(_again, recipe))
+    return found if isinstance(found, Unread) else Recorded(found, again, answers)
 
 
 def _again(recipe: _Recipe) -> Tape:
@@ -92,14 +99,13 @@ def _again(recipe: _Recipe) -> Tape:
 def _found(recipe: _Recipe, asked: Asked) -> Tape | Unread:
     if isinstance(recipe.run.program, Profiled):
         return recipe.record(asked)
-    key = repr((recipe.of_any_card, recipe.card))
-    found = kept.find(key)
+    found = kept.find(recipe.name)
     if found is not None:
         asked.is_kept = True
         return found
     with turn():
         found = _read(recipe, asked)
-    kept.keep(key, found)
+    kept.keep(recipe.name, found)
     return found
 
 
@@ -167,6 +173,7 @@ def allocates(run: Run, nbytes: int, gpu: Gpu | None = None) -> bool:
     return run.on_gpu and recorded(run, gpu).answer(_asks_for, nbytes)
 
 
+@lasting()
 def _asks_for(tape: Tape, nbytes: int) -> bool:
     return nbytes in tape.sizes
 
@@ -222,6 +229,18 @@ class _Recipe(NamedTuple):
         return family, numbers_of(self.run) + whole
 
     @property
+    def name(self) -> str:
+        """What tells it from any other; ``kept.py`` says where it may not."""
+        return repr((self.of_any_card, self.card))
+
+    @property
+    def answers(self) -> Answers | None:
+        """Where answers about its tape are kept; None where they are not."""
+        if isinstance(self.run.program, Profiled) or not kept.can_keep(self.name):
+            return None
+        return Answers(self.name)
+
+    @property
     def of_any_card(self) -> tuple[object, ...]:
         """The same but for what is asked of its card while it is recorded."""
         gpu = self.gpu
@@ -270,6 +289,7 @@ def runs_compiled(run: Run, gpu: Gpu | None) -> bool:
     return run.compile and compiles(gpu, run.dtype) and run.attention is not Attention.MATH
 
 
+@lasting()
 def allocated_peak(tape: Tape) -> int:
     """The most bytes that are allocated at once."""
     sizes = tape.sizes
@@ -277,6 +297,7 @@ def allocated_peak(tape: Tape) -> int:
     return max(accumulate(changes), default=0)
 
 
+@lasting()
 def floor_bytes(tape: Tape) -> int:
     """What parameters, their gradients and the optimizer's state take: no run takes less."""
     freed = {~event for event in tape.events if event < 0}

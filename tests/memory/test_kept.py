@@ -10,8 +10,10 @@ import pytest
 from nanolint.files import cache
 from nanolint.gpus.lookup import find
 from nanolint.memory import kept, recorded, recording
+from nanolint.memory.holding import holding
 from nanolint.memory.located import Located
 from nanolint.memory.model.reading.values import Place, Unread
+from nanolint.memory.verdict.replay import failure, replay
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.trainers.nanogpt.resolve import default_run
@@ -131,3 +133,52 @@ def test_a_key_that_does_not_tell_all_keeps_nothing() -> None:
     for key in (f"Run({object()})", "Run(3)"):
         kept.keep(key, error)
         assert (kept.find(key) is None) is ("object" in key)
+
+
+def refuse_tapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a new process, which finds answers and no tape."""
+    forget(monkeypatch)
+    for path in paths():
+        if not path.read_bytes().startswith(b"\n"):  # which a file of answers does
+            path.unlink()
+
+
+def paths() -> list[Path]:
+    place = cache.folder()
+    assert place is not None
+    return [each for each in place.rglob("*") if each.is_file()]
+
+
+@pytest.mark.parametrize("room", [1.0, 0.7], ids=["it fits", "it does not"])
+@pytest.mark.parametrize("run", [OWN, SCRIPT], ids=["nanoGPT's own", "a script"])
+def test_what_was_answered_needs_no_tape(
+    run: Run, room: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked() -> tuple[object, ...]:
+        free = replay(run, GPU)
+        limit = int(free.peak.reserved_bytes * room)
+        limited = replay(run, GPU, limit_bytes=limit)
+        held = holding(run, GPU, limit, expandable=False)
+        return free, limited, failure(run, GPU, limit), held, recording.recorded(run, GPU).said
+
+    before = asked()
+    assert (before[2] is None) is (room == 1.0)
+    refuse_tapes(monkeypatch)
+    assert asked() == before
+
+
+def test_another_question_makes_the_tape_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    peak = replay(SCRIPT, GPU).peak
+    refuse_tapes(monkeypatch)
+    with pytest.raises(AssertionError, match="read again"):
+        replay(SCRIPT, GPU, limit_bytes=peak.reserved_bytes // 2)
+
+
+def test_a_damaged_answer_is_worked_out_again() -> None:
+    peak = replay(SCRIPT, GPU).peak
+    (path,) = (each for each in paths() if each.read_bytes().startswith(b"\n"))
+    whole = path.read_bytes()
+    for damaged in (whole[:-1], whole.replace(b"peak", b"Peak"), b"\xff" + whole[1:], b"", b"\n"):
+        path.write_bytes(damaged)
+        recorded._of_any_card.cache_clear()
+        assert replay(SCRIPT, GPU).peak == peak

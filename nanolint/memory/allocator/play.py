@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.memory.allocator.caching import CachingAllocator, Full
 from nanolint.memory.allocator.expandable import ExpandableAllocator
+from nanolint.memory.lasting import lasting
 
 if TYPE_CHECKING:
     from nanolint.memory.allocator.caching import Block
@@ -30,6 +31,7 @@ class Playback(NamedTuple):
     reached_limit: bool = False  # else a card without end gives the same
 
 
+@lasting(Playback, Refusal)
 def play(
     tape: Tape,
     *,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.lasting import lasting
 from nanolint.memory.moments import summits
 from nanolint.memory.recording import recorded, state_bytes
 from nanolint.memory.tape import Phase
@@ -55,5 +56,6 @@ def step_bytes(run: Run | None, gpu: Gpu) -> int:
     return recorded(run, gpu).answer(_step_bytes)
 
 
+@lasting()
 def _step_bytes(tape: Tape) -> int:
     return summits(tape, end=len(tape.events)).get(Phase.OPTIMIZER, (0, 0))[0]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frozen import dataclass
 from nanolint.memory.allocator.play import play
+from nanolint.memory.lasting import lasting
 from nanolint.memory.moments import summits
 from nanolint.memory.recording import recorded
 from nanolint.memory.tape import Component, Phase
@@ -196,6 +197,7 @@ def replay_tape(
     )
 
 
+@lasting(Replay, Peak, Allocation, OutOfMemory, Phase, Component, frozenset)
 def _told(
     tape: Tape,
     playback: Playback,
@@ -254,6 +256,7 @@ def _moments(tape: Tape, reserved: tuple[int, ...]) -> tuple[Moment, ...]:
     return tuple(moments)
 
 
+@lasting(OutOfMemory, Phase)
 def _out_of_memory(
     tape: Tape, refusal: Refusal, limit: int, total_bytes: int | None, logits_bytes: int
 ) -> OutOfMemory:

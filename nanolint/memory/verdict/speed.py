@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import matrix_flops
+from nanolint.memory.lasting import lasting
 from nanolint.memory.loop.played import representative
 from nanolint.memory.recording import recorded
+from nanolint.memory.tape import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from nanolint.gpus.gpu import Gpu, Machine
-    from nanolint.memory.tape import Step, Tape
+    from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
 
 # Of the tensor cores' peak, what a run is assumed to reach (PaLM's table of model FLOPs utilization
@@ -79,6 +81,7 @@ def _step(run: Run, gpu: Gpu) -> Step | None:
     return recorded(run, gpu).answer(_steady)
 
 
+@lasting(Step)
 def _steady(tape: Tape) -> Step | None:
     steps = tape.steps[:_STEADY]
     return steps[-1] if steps and steps[-1].flops else None

@@ -17,11 +17,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.memory.lasting import lasting
 from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import allocated_peak, recorded
 from nanolint.memory.tape import Component
 from nanolint.memory.verdict.overhead import overhead
-from nanolint.memory.verdict.verdict import comfortable_limit, passes, usable_bytes
+from nanolint.memory.verdict.verdict import comfortable_limit, survives, usable_bytes
 from nanolint.run.coverage import SPLIT_GRAPH, TIMED
 from nanolint.units import format_bytes
 
@@ -53,7 +54,8 @@ def decided(found: Resolution, target: Machine) -> Resolution:
     padded = known.answer(padding) if timed else 0
     more = padded + (peak // SPLIT_MORE if split else 0)
     less = peak // SPLIT_LESS if split else 0
-    fits = passes(known.tape, target, comfortable_limit(run, target) - more)
+    limit = comfortable_limit(run, target) - more
+    fits = survives(run, target, limit, expandable=target.expandable)
     usable = usable_bytes(target, overhead(target.gpu, run.world_size))
     if not fits and peak - less <= usable:
         return found
@@ -65,6 +67,7 @@ def decided(found: Resolution, target: Machine) -> Resolution:
     return replace(found, doubts=(), left_open=(*found.left_open, *told))
 
 
+@lasting()
 def padding(tape: Tape) -> int:
     """The most bytes that padding adds."""
     largest = dict.fromkeys((True, False), 0)

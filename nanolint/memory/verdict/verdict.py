@@ -109,7 +109,7 @@ def judge(run: Run, target: Machine) -> Verdict:
         oom = failure(run, gpu, limit, expandable=expandable)
         if oom is None:
             outcome = Outcome.THIN
-        elif not expandable and _passes(run, target, limit, expandable=True):
+        elif not expandable and survives(run, target, limit, expandable=True):
             outcome = Outcome.FRAGMENTED
         else:
             outcome = Outcome.OUT_OF_MEMORY
@@ -154,7 +154,7 @@ def error_per_mille(run: Run, gpu: Gpu) -> int:
 def is_comfortable(run: Run, target: Machine) -> bool:
     """Whether ``judge`` would say COMFORTABLE."""
     limit = comfortable_limit(run, target)
-    return _passes(run, target, limit, expandable=target.expandable)
+    return survives(run, target, limit, expandable=target.expandable)
 
 
 def is_hopeless(run: Run, target: Machine) -> bool:
@@ -179,7 +179,8 @@ def passes(tape: Tape, target: Machine, limit: int) -> bool:
     return play(tape, limit_bytes=limit, expandable=target.expandable).refusal is None
 
 
-def _passes(run: Run, target: Machine, limit: int, *, expandable: bool) -> bool:
+def survives(run: Run, target: Machine, limit: int, *, expandable: bool) -> bool:
+    """Whether a run survives under a limit."""
     if not run.on_gpu:
         return True
     # Each is ten times as fast to know as the next: what must be there, what is, how it is placed.

@@ -1,0 +1,90 @@
+"""Answers about a tape that outlive their process, so that who asks again needs no tape.
+
+They are kept beside the reading that they follow from, a line for each; see ``files/cache.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from nanolint.files import cache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Question = TypeVar("Question", bound=Callable[..., Any])
+
+PLAIN = (int, bool, type(None))
+MOST_BYTES = 8 << 10  # of an answer: one with all events of a run is worked out again
+
+_made_of: dict[Callable[..., Any], dict[str, Callable[..., Any]]] = {}
+
+
+def lasting(*classes: type) -> Callable[[Question], Question]:
+    """Marks a question whose answers are kept: those are plain values, tuples and ``classes``.
+
+    What it is asked with beside the tape is such, too.
+    """
+
+    def mark(question: Question) -> Question:
+        _made_of[question] = {each.__name__: each for each in classes}
+        return question
+
+    return mark
+
+
+class Answers:
+    """What was kept of the answers about one reading."""
+
+    def __init__(self, reading: str) -> None:
+        digest = hashlib.sha256(reading.encode("utf-8", "surrogatepass")).hexdigest()
+        self._name = f"answers about {digest}"
+        self._said = dict(map(json.loads, cache.lines(self._name)))
+
+    def find(self, question: Callable[..., Any], given: tuple[object, ...]) -> Iterator[Any]:
+        """The answer to a question, where one was kept."""
+        classes = _made_of.get(question)
+        key = "" if classes is None else _key(question, given)
+        if classes is not None and key in self._said:
+            yield _read(self._said[key], classes)
+
+    def keep(self, question: Callable[..., Any], given: tuple[object, ...], answer: object) -> None:
+        """Keep the answer to a question that is marked as one whose answers last."""
+        if question not in _made_of:
+            return
+        key, said = _key(question, given), _written(answer)
+        line = json.dumps((key, said)).encode()
+        if len(line) <= MOST_BYTES:
+            self._said[key] = said
+            cache.add_line(self._name, line)
+
+
+def _key(question: Callable[..., Any], given: tuple[object, ...]) -> str:
+    return f"{question.__module__}.{question.__qualname__}{given!r}"
+
+
+def _written(value: Any) -> Any:
+    kind = type(value)
+    if isinstance(value, Enum):
+        return {kind.__name__: [value.value]}
+    if isinstance(value, str):
+        return str(value)  # a name that knows its place is a name
+    if kind in PLAIN:
+        return value
+    if kind is tuple:
+        return list(map(_written, value))
+    if kind is frozenset:
+        return {kind.__name__: [list(map(_written, value))]}
+    return {kind.__name__: [_written(getattr(value, name)) for name in kind.__match_args__]}
+
+
+def _read(said: Any, classes: dict[str, Callable[..., Any]]) -> Any:
+    if isinstance(said, list):
+        return tuple([_read(each, classes) for each in said])
+    if isinstance(said, dict):
+        ((name, parts),) = said.items()
+        return classes[name](*(_read(each, classes) for each in parts))
+    return said
