@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nanolint.memory.tape import Phase
+from nanolint.memory.lasting import lasting
+from nanolint.memory.tape import Component, Phase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,3 +68,24 @@ def last_pass(tape: Tape, before: int) -> tuple[int, int]:
                 break
             found = start, end
     return found
+
+
+@lasting()
+def floor_bytes(tape: Tape) -> int:
+    """What parameters, their gradients and the optimizer's state take: no run takes less."""
+    freed = {~event for event in tape.events if event < 0}
+    kept = {Component.PARAMETERS, Component.OPTIMIZER}
+    pairs = enumerate(zip(tape.sizes, tape.components, strict=True))
+    state = sum(size for at, (size, part) in pairs if part in kept and at not in freed)
+    return state + _most_gradients(tape)
+
+
+def _most_gradients(tape: Tape) -> int:
+    """The bytes of gradients that live when the first optimizer step begins."""
+    end = next((at for at, phase in tape.phases if phase is Phase.OPTIMIZER), 0)
+    live = 0
+    for event in tape.events[:end]:
+        handle = event if event >= 0 else ~event
+        if tape.components[handle] is Component.GRADIENTS:
+            live += tape.sizes[handle] if event >= 0 else -tape.sizes[handle]
+    return live

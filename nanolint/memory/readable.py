@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.values import Unread
-from nanolint.memory.recording import floor_bytes, recorded
+from nanolint.memory.moments import floor_bytes
+from nanolint.memory.recording import recorded
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
 from nanolint.run.coverage import SPLIT_GRAPH
 from nanolint.run.program import ReadScript

@@ -23,14 +23,14 @@ from nanolint.memory.profile import profiled
 from nanolint.memory.recorded import Recorded, said_of, shared
 from nanolint.memory.settled import numbers_of, settled, without_numbers
 from nanolint.memory.shapes import Shapes
-from nanolint.memory.tape import Component, Phase, Tape
+from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked, Card
 from nanolint.memory.turns import turn
 from nanolint.run.program import Profiled, ReadModel, ReadScript
 from nanolint.run.run import Attention, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.memory.family import Family, Numbers
@@ -82,12 +82,25 @@ def _recorded(recipe: _Recipe) -> Recorded[Tape] | Unread:
 
 
 def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
-    again, answers = partial(_again, recipe), recipe.answers
+    again, answers = partial(_again, recipe), _answers(recipe)
     if answers is not None and any(answers.find(said_of, ())):
         asked.is_kept = True
         return Recorded(None, again, answers)
     found = _found(recipe, asked)
     return found if isinstance(found, Unread) else Recorded(found, again, answers)
+
+
+def answers_about(runs: Iterable[tuple[Run, Gpu | None]]) -> Answers | None:
+    """Where answers are kept that follow from these runs, and from others that differ from them in
+    what is asked; None where they are not."""
+    return _answers(*(_recipe(run, gpu) for run, gpu in runs))
+
+
+def _answers(*recipes: _Recipe) -> Answers | None:
+    names = "\n".join(each.name for each in recipes)
+    if any(isinstance(each.run.program, Profiled) for each in recipes):
+        return None  # which is as quickly worked out
+    return Answers(names) if kept.can_keep(names) else None
 
 
 def _again(recipe: _Recipe) -> Tape:
@@ -234,13 +247,6 @@ class _Recipe(NamedTuple):
         return repr((self.of_any_card, self.card))
 
     @property
-    def answers(self) -> Answers | None:
-        """Where answers about its tape are kept; None where they are not."""
-        if isinstance(self.run.program, Profiled) or not kept.can_keep(self.name):
-            return None
-        return Answers(self.name)
-
-    @property
     def of_any_card(self) -> tuple[object, ...]:
         """The same but for what is asked of its card while it is recorded."""
         gpu = self.gpu
@@ -295,24 +301,3 @@ def allocated_peak(tape: Tape) -> int:
     sizes = tape.sizes
     changes = [sizes[event] if event >= 0 else -sizes[~event] for event in tape.events]
     return max(accumulate(changes), default=0)
-
-
-@lasting()
-def floor_bytes(tape: Tape) -> int:
-    """What parameters, their gradients and the optimizer's state take: no run takes less."""
-    freed = {~event for event in tape.events if event < 0}
-    kept = {Component.PARAMETERS, Component.OPTIMIZER}
-    pairs = enumerate(zip(tape.sizes, tape.components, strict=True))
-    state = sum(size for at, (size, part) in pairs if part in kept and at not in freed)
-    return state + _most_gradients(tape)
-
-
-def _most_gradients(tape: Tape) -> int:
-    """The bytes of gradients that live when the first optimizer step begins."""
-    end = next((at for at, phase in tape.phases if phase is Phase.OPTIMIZER), 0)
-    live = 0
-    for event in tape.events[:end]:
-        handle = event if event >= 0 else ~event
-        if tape.components[handle] is Component.GRADIENTS:
-            live += tape.sizes[handle] if event >= 0 else -tape.sizes[handle]
-    return live

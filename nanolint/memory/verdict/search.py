@@ -8,10 +8,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from nanolint.memory.lasting import lasting
 from nanolint.memory.model.reading.values import Unread
+from nanolint.memory.moments import floor_bytes
 from nanolint.memory.recording import (
     allocated_peak,
-    floor_bytes,
+    answers_about,
     needs_no_reading,
     state_bytes,
 )
@@ -74,17 +76,37 @@ def best_micro_batch(
 
 @lru_cache(maxsize=MOST_REMEMBERED)  # an editor asks again with each keystroke
 def _found(cases: tuple[tuple[Run, Machine], ...], upward: bool, like: Run | None) -> Change | None:
-    with turn():  # who asks again waits for nobody
-        return _searched(cases, upward, like)
-
-
-def _searched(
-    cases: tuple[tuple[Run, Machine], ...], upward: bool, like: Run | None
-) -> Change | None:
     run = cases[0][0]
     others: int = getattr(run, partner(run))
     if run.batch_size < 1 or others < 1 or not run.follows("batch_size", partner(run)):
         return None
+    with turn():  # who asks again waits for nobody
+        found = _kept(cases, upward, like)
+    return None if found is None else micro_batch(run, *found)
+
+
+def _kept(
+    cases: tuple[tuple[Run, Machine], ...], upward: bool, like: Run | None
+) -> tuple[int, int] | None:
+    """What an earlier process has found, or this one finds."""
+    answers = answers_about([(run, target.gpu) for run, target in cases])
+    about = (upward, *((replace(run, program=None), target) for run, target in cases))
+    known = [] if answers is None else answers.find(_searched, about)
+    for found in known:
+        pair: tuple[int, int] | None = found
+        return pair
+    pair = _searched(cases, upward, like)
+    if answers is not None:
+        answers.keep(_searched, about, pair)
+    return pair
+
+
+@lasting()
+def _searched(
+    cases: tuple[tuple[Run, Machine], ...], upward: bool, like: Run | None
+) -> tuple[int, int] | None:
+    run = cases[0][0]
+    others: int = getattr(run, partner(run))
     most = min(_most_sequences(run, target) for run, target in cases)
     if not upward:
         most = min(most, run.batch_size - 1)
@@ -131,7 +153,7 @@ def _searched(
         guess = guess * (100 - APART_PERCENT) // 100
         start = bisect_left(rest[:-1], -guess, key=lambda pair: -pair[0])
         found = next(iter(rest[start + first_that_holds(rest[start:], fits, 0) :]), None)
-    return None if found is None else micro_batch(run, *found)
+    return found
 
 
 def _would_be_hopeless(run: Run, target: Machine, growth: Growth) -> bool:
