@@ -9,6 +9,7 @@ from nanolint.files import notes
 from nanolint.frozen import dataclass
 from nanolint.linting.engine import Report, judge, lint, read
 from nanolint.linting.fixing import Fixed, fix_text, is_wanted, offered
+from nanolint.memory import kept
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def judge_text(text: str, path: Path | None, plan: Plan) -> Judged:
 
     Who opens a file need not take it for a config, unless it lies among configs.
     """
-    with notes.noting() as reads:
+    with notes.noting() as reads, kept.later():
         setup = plan.setup(path)
         context = read(text, path, setup, explicit=_among_configs(path))
         if isinstance(context, Report):

@@ -18,6 +18,7 @@ from nanolint.lsp.diagnostics import protocol_diagnostic
 from nanolint.lsp.positions import Positions
 from nanolint.lsp.protocol import StrictProtocol
 from nanolint.lsp.session import Session
+from nanolint.memory import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -78,11 +79,11 @@ class NanolintServer(LanguageServer):
     def read_ahead(self, document: Document) -> None:
         """Once nothing was typed for a while, read what is likely to be typed in a document."""
         self._ahead.give_way()
-        if self._reads_ahead:
-            self._later("ahead", QUIET, partial(self._begin, document))
+        self._later("ahead", QUIET, partial(self._begin, document))
 
     def _begin(self, document: Document) -> None:
-        if self.session.document(document.uri) is not document:
+        kept.keep_waiting()
+        if not self._reads_ahead or self.session.document(document.uri) is not document:
             return
         context, plan = document.context, self.session.plan_for(document.path)
         if context is not None and plan is not None:
@@ -91,6 +92,7 @@ class NanolintServer(LanguageServer):
     def shutdown(self) -> None:
         """Stop serving, once what is read ahead has ended."""
         self._ahead.end()
+        kept.keep_waiting()
         super().shutdown()  # type: ignore[no-untyped-call]
 
     def refresh_soon(self) -> None:

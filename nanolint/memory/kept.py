@@ -1,12 +1,16 @@
 """Readings that outlive their process: a tape, or why a script cannot be read, as bytes.
 
 They are kept by all that a reading follows from, texts included, so that none is of another run.
+Who waits for an answer does not wait for that: see ``later``.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
+from collections import deque
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from nanolint.files import cache
@@ -16,9 +20,10 @@ from nanolint.memory.model.reading.values import Place, Unread
 from nanolint.memory.tape import Component, Phase, Step, Tape
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Iterator
 
 QUICKLY = 1  # zlib's level
+MOST_WAITING = 16  # readings; fewer than are remembered, so that none is read again meanwhile
 UNTOLD = " at 0x"  # in the words for an object that do not tell what it holds
 COMPONENTS = tuple(Component)
 AS_THEY_ARE = ("events", "sizes", "doubts", "above", "assumed", "printed", "flops")
@@ -41,9 +46,33 @@ def can_keep(key: str) -> bool:
 
 
 def keep(key: str, found: Tape | Unread) -> None:
-    """Keep what came of a reading."""
+    """Keep what came of a reading, now or ``later``."""
     if can_keep(key):
-        cache.keep(key, written(found))
+        _waiting.append((key, found))
+        keep_waiting(MOST_WAITING if _is_later.get() else 0)
+
+
+@contextmanager
+def later() -> Iterator[None]:
+    """What is read in the block is kept by ``keep_waiting``, but for what is too much to wait: to
+    write a tape takes some 10 ms."""
+    token = _is_later.set(True)
+    try:
+        yield
+    finally:
+        _is_later.reset(token)
+
+
+def keep_waiting(most: int = 0) -> None:
+    """Keep what waits for it, until ``most`` are left."""
+    with suppress(IndexError):  # where another thread takes the last one
+        while len(_waiting) > most:
+            key, found = _waiting.popleft()
+            cache.keep(key, written(found))
+
+
+_is_later: ContextVar[bool] = ContextVar("is_later", default=False)
+_waiting: deque[tuple[str, Tape | Unread]] = deque()
 
 
 def written(found: Tape | Unread) -> bytes:

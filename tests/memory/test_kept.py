@@ -204,3 +204,26 @@ def test_a_micro_batch_that_was_found_needs_no_tape(
     assert None not in before and before[0] != before[1]
     refuse_tapes(monkeypatch)
     assert asked() == before
+
+
+def test_what_is_kept_later_is_the_next_command_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    with kept.later():
+        before = [recording.recorded(replace(OWN, batch_size=each), GPU) for each in (1, 2)]
+    assert not any(kept.has(each) for each in names())
+    kept.keep_waiting()
+    forget(monkeypatch)
+    after = [recording.recorded(replace(OWN, batch_size=each), GPU) for each in (1, 2)]
+    assert all(map(same, before, after))
+
+
+def names() -> list[str]:
+    return [recording._recipe(replace(OWN, batch_size=each), GPU).name for each in (1, 2)]
+
+
+def test_what_is_too_much_to_wait_is_kept_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST_WAITING", 1)
+    with kept.later():
+        for each in (1, 2):
+            recording.recorded(replace(OWN, batch_size=each), GPU)
+    assert [kept.has(each) for each in names()] == [True, False]
+    kept.keep_waiting()
