@@ -72,7 +72,7 @@ def test_a_place_that_cannot_be_written_is_no_error(kept_in: Path) -> None:
 def test_what_was_used_least_lately_goes_first(
     kept_in: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "MOST_BYTES", 280)
+    monkeypatch.setattr(cache, "MOST_BYTES", 3 * cache.LEAST_BYTES)
     place = kept_in / "readings" / "ab"
     monkeypatch.setattr(cache, "_path", lambda name: place / name)
     for at, name in enumerate(("one", "two", "three")):
@@ -81,5 +81,43 @@ def test_what_was_used_least_lately_goes_first(
     assert cache.find("one")  # used now, two is not
     cache.keep("four", b"x" * 60)
     assert sorted(each.name for each in files(kept_in)) == ["four", "one", "three"]
-    cache.keep("large", b"x" * 1000)
+    cache.keep("large", b"x" * 4 * cache.LEAST_BYTES)
     assert [each.name for each in files(kept_in)] == ["large"]
+
+
+def test_lines_are_found_in_their_order() -> None:
+    for line in (b"first", b"second"):
+        cache.add_line("one", line)
+    assert cache.lines("one") == [b"first", b"second"]
+    assert cache.lines("another") == []
+
+
+@pytest.mark.parametrize("damage", [b"\nno digest", b"\n", b"\xff", b"\n" + b"0" * 64 + b" third"])
+def test_a_damaged_line_costs_no_other(kept_in: Path, damage: bytes) -> None:
+    cache.add_line("one", b"first")
+    (file,) = files(kept_in)
+    file.write_bytes(damage + file.read_bytes())
+    cache.add_line("one", b"second")
+    assert cache.lines("one") == [b"first", b"second"]
+
+
+def test_a_line_that_was_cut_off_costs_no_later_one(kept_in: Path) -> None:
+    cache.add_line("one", b"first")
+    (file,) = files(kept_in)
+    file.write_bytes(file.read_bytes()[:-2])
+    cache.add_line("one", b"second")
+    assert cache.lines("one") == [b"second"]
+
+
+def test_lines_do_not_grow_without_end(kept_in: Path) -> None:
+    for number in range(100):
+        cache.add_line("one", b"%d " % number + b"x" * 1000)
+    (file,) = files(kept_in)
+    assert file.stat().st_size < cache.MOST_LINES_BYTES + 2000
+    assert cache.lines("one")[-1].startswith(b"99 ")
+
+
+def test_lines_that_cannot_be_kept_are_no_error(kept_in: Path) -> None:
+    kept_in.write_text("a file")
+    cache.add_line("one", b"first")
+    assert cache.lines("one") == [] and not cache.has("one")

@@ -15,6 +15,8 @@ from pathlib import Path
 
 VARIABLE = "NANOLINT_CACHE"
 MOST_BYTES = 1 << 20  # in each of 256 folders: together some 4,000 readings of GPT-2 (124M)
+LEAST_BYTES = 4 << 10  # that a file takes of a disk
+MOST_LINES_BYTES = 64 << 10  # of one name: some hundred answers
 DIGEST_BYTES = hashlib.sha256().digest_size
 
 
@@ -75,7 +77,9 @@ def keep(name: str, content: bytes) -> None:
 def has(name: str) -> bool:
     """Whether anything is kept by a name, for who does not want it now."""
     path = _path(name)
-    return path is not None and path.is_file()
+    with suppress(OSError):  # a folder that is not ours
+        return path is not None and path.is_file()
+    return False
 
 
 def lines(name: str) -> list[bytes]:
@@ -94,16 +98,18 @@ def lines(name: str) -> list[bytes]:
 
 
 def add_line(name: str, content: bytes) -> None:
-    """Keep a line beside those that are kept by a name already; without a line break in it."""
+    """Keep a line, without a break in it, beside those that are kept by a name already, or in the
+    place of too many of them."""
     path = _path(name)
     if path is None:
         return
-    is_new = not path.exists()
     with suppress(OSError):
+        nbytes = path.stat().st_size if path.exists() else 0
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab", buffering=0) as file:  # one write: whole, whoever else writes
+        mode = "ab" if nbytes < MOST_LINES_BYTES else "wb"
+        with path.open(mode, buffering=0) as file:  # one write: whole, whoever else writes
             file.write(b"\n" + _line_digest(content) + b" " + content)
-        if is_new:
+        if not nbytes:
             _make_room(path.parent)
 
 
@@ -117,7 +123,7 @@ def _make_room(place: Path) -> None:
         entries = [(each.stat(), each.path) for each in found]
     nbytes = 0
     for about, path in sorted(entries, key=lambda each: -each[0].st_mtime_ns):
-        nbytes += about.st_size
+        nbytes += max(about.st_size, LEAST_BYTES)
         if nbytes > max(MOST_BYTES, about.st_size):
             Path(path).unlink(missing_ok=True)
 
