@@ -241,10 +241,11 @@ def _times(x: Tensor, y: Tensor, role: Role) -> Tensor:
     compiled, whatever the forward pass turned off in it (torch/_functorch/config.py,
     ``backward_pass_autocast``)."""
     tracer = tracer_at(x.device)
+    one, other = x, y
     if tracer is not None and tracer.half is not None and FLOAT32 in (x.dtype, y.dtype):
-        y = cast(y, tracer.half)
-        x = cast(x, tracer.half)
-    return _mm(x, y, role) if x.ndim == 2 else _bmm(x, y, role)
+        other = cast(y, tracer.half)
+        one = cast(x, tracer.half)
+    return _mm(one, other, role) if x.ndim == 2 else _bmm(one, other, role)
 
 
 @traced
