@@ -130,24 +130,33 @@ CHARACTERS = "".join(map(chr, range(48, 48 + 65)))
 SHAKESPEARE = CHARACTERS * 17_160
 TABLE = {"vocab_size": len(CHARACTERS), "itos": dict(enumerate(CHARACTERS))}
 TABLE["stoi"] = {each: place for place, each in enumerate(CHARACTERS)}
+WORDS = {"vocab_size": Encoding.n_vocab}  # of one that tells no more than the tokenizer's size
 exists, opened = os.path.exists, builtins.open
 
 
-def is_table(file):
-    """Whether it is what the prepare.py beside it writes, and is not here."""
+def table_of(file):
+    """What the prepare.py beside it writes, where it is not here; None where that is not known."""
     prepare = os.path.join(os.path.dirname(str(file)), "prepare.py")
-    return str(file).endswith("_char/meta.pkl") and exists(prepare) and not exists(file)
+    if not str(file).endswith("meta.pkl") or exists(file) or not exists(prepare):
+        return None
+    if str(file).endswith("_char/meta.pkl"):
+        return TABLE
+    with opened(prepare) as lines:
+        return WORDS if '"vocab_size": enc.n_vocab' in lines.read() else None
 
 
 def open_or_stand_in(file, *given, **options):
     """As ``open``, and those two where they are not."""
     if str(file).endswith("input.txt") and not exists(str(file)):
         return io.StringIO(SHAKESPEARE)
-    if is_table(file):
-        return io.BytesIO(pickle.dumps(TABLE))
+    table = table_of(file)
+    if table is not None:
+        return io.BytesIO(pickle.dumps(table))
     return opened(file, *given, **options)
 
 
 builtins.open = open_or_stand_in
 TOKENS_OF = ("train.bin", "val.bin")
-os.path.exists = lambda file: is_table(file) or str(file).endswith(TOKENS_OF) or exists(file)
+os.path.exists = lambda file: (
+    table_of(file) is not None or str(file).endswith(TOKENS_OF) or exists(file)
+)

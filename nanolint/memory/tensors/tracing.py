@@ -38,6 +38,7 @@ class Tracer(Protocol):
     """What takes the operations of a device on which nothing runs."""
 
     layers: dict[object, Any]  # of those that may be alike, what is known while it traces
+    half: Dtype | None  # autocast's type around what is traced
 
     def layer(self, x: Tensor, tensors: Sequence[Tensor], shared: Sequence[Tensor]) -> Layer:
         """A call of a layer that holds ``tensors`` begins; others are called with ``shared``."""

@@ -159,14 +159,15 @@ class Calling(Realizing):
     def _find_sums_of_products(self, operations: Sequence[Operation]) -> None:
         """Sums that a matrix product makes itself, by the product: post_grad.py, ``addmm``.
 
-        The last first (pattern_matcher.py): what such a sum reads is not read by elements.
+        The last first (pattern_matcher.py): what such a sum reads is not read by elements. Of two
+        products the second is the one (``is_valid_addmm_fusion``'s patterns, the last first).
         """
         if not self._inductor.adds_in_product:
             return
         for each in reversed(operations):
             if each.name != "sum" or each.kind != POINTWISE or len(set(each.of)) != 2:
                 continue
-            for factor in each.of:
+            for factor in reversed(each.of):
                 if (
                     factor.name == "mm"
                     and factor in self._own

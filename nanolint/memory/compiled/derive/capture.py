@@ -48,6 +48,7 @@ class Capture(Landing):
 
     def __init__(self, device: Device, formulas: Formulas, given: Sequence[Tensor]) -> None:
         self.device = device
+        self.half = device.half
         self.graph = Operations()
         self.formulas = formulas
         self.learned: list[Tensor] = []

@@ -157,16 +157,21 @@ def away(
 
 
 def unrolled(
-    each: Operation, of_each: frozenset[Step], shape: Shape, over: Sequence[object]
+    each: Operation,
+    of_each: frozenset[Step],
+    shape: Shape,
+    over: Sequence[object],
+    whole: int | None = None,
 ) -> frozenset[Step]:
-    """The steps of a reduction that is written out: those of each element, and what joins two."""
+    """The steps of a reduction that is written out: those of each element, and what joins two.
+    ``whole`` is as for ``away``."""
     found: set[Step] = set()
     dims = [dim for dim in range(len(shape)) if dim in over]
     places = list(combinations(*(range(shape[dim]) for dim in dims)))
     for number, place in enumerate(places):
         steps = of_each
         for dim, at in zip(dims, place, strict=True):
-            steps = away(steps, shape, dim, ("at", at))
+            steps = away(steps, shape, dim, ("at", at), whole)
         found |= steps
         if number:
             found.add(Moved(each, ((0, number),)))

@@ -228,7 +228,7 @@ class Emission:
                 continue
             if source.inside or memory.inside or source in self._joined:
                 continue
-            if source.kept or read.tag or read.place != write.place:
+            if source.kept or read.tag or not (kernel.stays or read.place == write.place):
                 continue
             if source.dtype is not memory.dtype or source.nbytes != memory.nbytes:
                 continue

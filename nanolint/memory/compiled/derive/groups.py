@@ -104,6 +104,7 @@ def invert(one: Group, other: Group) -> None:
     (read,), (write,) = kernel.reads, kernel.writes
     (made,) = (each for each in one.writes if each.memory is read.memory)
     tag = "inverted", kernel.number
+    kernel.stays = read.place == write.place  # scheduler.py, ``compute_dependencies``
     kernel.reads = (dependency_on(made.memory, made.offset, merged(made.loops), ()),)
     kernel.writes = (dependency_on(write.memory, write.offset, write.loops, tag),)
     other.is_uneven = True

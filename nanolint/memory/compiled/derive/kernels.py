@@ -19,8 +19,9 @@ class Kernel:
     """One operation of the scheduler: loops over ``numel`` elements, or ``rnumel`` for each.
 
     ``name`` is Inductor's for what it writes, by which launches are ordered, as texts are.
-    ``mutates`` is memory that it adds to. ``elements`` are the results of a library call that
-    returns several; ``product`` marks cuBLAS's.
+    ``mutates`` is memory that it adds to. ``stays`` is whether it was to write where it reads,
+    before its loops were turned around. ``elements`` are the results of a library call that returns
+    several; ``product`` marks cuBLAS's.
     """
 
     __slots__ = (
@@ -37,6 +38,7 @@ class Kernel:
         "reads",
         "rnumel",
         "scratch",
+        "stays",
         "what",
         "writes",
     )  # fmt: skip
@@ -59,6 +61,7 @@ class Kernel:
         self.number = -1
         self.name = ""
         self.mutates: tuple[Memory, ...] = ()
+        self.stays = False
         self.after: tuple[Kernel, ...] = ()  # what else it waits for
         self.elements: tuple[Memory, ...] = ()
         self.scratch: tuple[Memory, ...] = ()  # made and freed inside a call, each named twice

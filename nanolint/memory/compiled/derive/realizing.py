@@ -142,7 +142,9 @@ class Realizing:
         and writes have (ir.py, ``simplify_and_reorder``)."""
         if box.memory is None:
             if box.made_by is not None and self._lies_as_read(box.made_by):
-                if self._is_multiplied_in_view(box.made_by):
+                if not self._is_seen_first(box.made_by) and self._is_multiplied_in_view(
+                    box.made_by
+                ):
                     box.strides = contiguous_strides(box.shape)
                 else:
                     seen = self._seen(box.made_by, box.reads)
@@ -194,6 +196,18 @@ class Realizing:
         if memory.of is None or memory in self._fixed:
             return True
         return self.kernels[memory.of].kind == LIBRARY
+
+    def _is_seen_first(self, each: Operation) -> bool:
+        """Whether it is memory before a view of its own shape is made, which decides how it lies
+        (ir.py, ``as_storage_and_layout``)."""
+        if each in self.values:
+            return False
+        for user in self._users.get(each, {}):
+            if user.kind == VIEW and user.name == "expand" and user.shape == each.shape:
+                return self._is_seen_first(user)  # no view to Inductor
+            if user.kind == VIEW:
+                return user.name != "view"
+        return False
 
     def _is_multiplied_in_view(self, each: Operation) -> bool:
         """Whether a product reads it through a view, for which it lies in order (ir.py,

@@ -115,7 +115,7 @@ class Reducing(Summing):
                 raise NotDerived("a softmax of few elements that do not lie side by side")
             box = self._reduced(top, value, over, FLOAT32)
             of_each = value.steps | set(softmax[:2])
-            steps = box.steps | unrolled(summed, of_each, value.shape, over)
+            steps = box.steps | unrolled(summed, of_each, value.shape, over, value.whole)
             boxes = [box, Box(box.shape, box.strides, FLOAT32, summed.role, box.reads, steps)]
         else:
             found = self._two((top, summed), value, over, "online softmax")

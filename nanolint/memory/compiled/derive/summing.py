@@ -74,7 +74,7 @@ class Summing(Realizing):
                 for place in combinations(*map(range, gone))
                 for read in reads
             )
-            steps = unrolled(each, value.steps, value.shape, over)
+            steps = unrolled(each, value.steps, value.shape, over, value.whole)
             return Box(kept, strides, dtype, each.role, tuple(places), steps)
         box = Box(kept, strides, dtype, each.role)
         splits = 1 if each.name in NEVER_SPLIT else self._splits(list(reads), kept, gone)

@@ -102,6 +102,12 @@ class Value:
         return zip(self.loads(), self.box.times if self.box.memory is None else (1,), strict=True)
 
     @property
+    def whole(self) -> int | None:
+        """How many elements the box has, where it is seen in another shape."""
+        is_reshaped = any(step[0] == "view" for step, _ in self.views)
+        return prod(self.box.shape) if is_reshaped else None
+
+    @property
     def steps(self) -> frozenset[Step]:
         """What is computed wherever it is read."""
         if self.box.memory is not None:

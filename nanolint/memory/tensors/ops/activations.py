@@ -10,7 +10,7 @@ from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, promote
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.autocast import to_float32, to_half
 from nanolint.memory.tensors.ops.comparison import compare, where
-from nanolint.memory.tensors.ops.exponentials import floating
+from nanolint.memory.tensors.ops.exponentials import exp, expm1, floating
 from nanolint.memory.tensors.ops.inplace import relu_, relu_backward, written
 from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, sub
 from nanolint.memory.tensors.ops.unary import abs
@@ -32,6 +32,7 @@ def _kernel(
     saves_result: bool,
     bounds: tuple[Number, ...] = (),
     slope: Callable[[Tensor], Tensor] | None = None,
+    chooses: bool = False,
     inplace: bool = False,
     how: str = "",
 ) -> Tensor:
@@ -41,7 +42,8 @@ def _kernel(
 
     With ``bounds`` the gradient depends on whether the input lies between these numbers: traced,
     that is a comparison of its own (torch/_decomp/decompositions.py), which may be what is kept.
-    With ``slope``, of what is saved, it is the gradient times that when traced: in float32.
+    With ``slope``, of what is saved, it is the gradient times that when traced: in float32. Where
+    it ``chooses`` by a comparison of what is saved, it lies as that, when traced.
     """
     role = x.role.gradient
 
@@ -59,7 +61,8 @@ def _kernel(
             factor = slope(cast(saved, wide))
             return [cast(mul(cast(g, wide), factor, role=role), dtype, role)]
         name = f"{label}, {how}" if how else label
-        return [elementwise(dtype, "", g, saved, role=role, how=name)]
+        backwards = chooses and tracer_at(g.device) is not None
+        return [elementwise(dtype, "", g, saved, role=role, how=name, backwards=backwards)]
 
     learns = x.device.grad_enabled and x.requires_grad
     if inplace and (saves_result or not learns):
@@ -89,7 +92,7 @@ def mish(x: Tensor, inplace: bool = False) -> Tensor:
 def softplus(x: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     """``F.softplus``; float32 under autocast."""
     wide = to_float32(x)
-    return _kernel(wide, "softplus output", saves_result=False)
+    return _kernel(wide, "softplus output", saves_result=False, chooses=True)
 
 
 def relu(x: Tensor, inplace: bool = False) -> Tensor:
@@ -117,7 +120,26 @@ def leaky_relu(x: Tensor, negative_slope: Number = 0.01, inplace: bool = False) 
 
 def elu(x: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
     """``F.elu``."""
-    return _kernel(x, "ELU output", saves_result=inplace, inplace=inplace)
+    if tracer_at(x.device) is not None and not inplace:
+        return _elu_by_choices(x, alpha)
+    return _kernel(x, "ELU output", saves_result=inplace, chooses=True, inplace=inplace)
+
+
+def _elu_by_choices(x: Tensor, alpha: Number) -> Tensor:
+    """``F.elu`` as it is traced, in float32 (torch/_refs/nn/functional, torch/_decomp)."""
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        wide, slope = cast(x, FLOAT32), mul(cast(g, FLOAT32), 1)
+        below = mul(mul(slope, alpha), exp(mul(wide, 1)))
+        found = where(compare(wide, 0, how="at most"), below, slope)
+        return [cast(found, g.dtype, x.role.gradient)]
+
+    with x.device.no_grad():
+        wide = cast(x, FLOAT32)
+        below = mul(expm1(mul(wide, 1)), alpha)
+        found = where(compare(wide, 0, how="above"), mul(wide, 1), below)
+        out = cast(found, floating(x), x.role.made("ELU output"))
+    return record(out, (x,), backward, x)
 
 
 def hardtanh(
@@ -130,7 +152,7 @@ def hardtanh(
 
 def hardswish(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.hardswish``."""
-    return _kernel(x, "hardswish output", saves_result=False, inplace=inplace)
+    return _kernel(x, "hardswish output", saves_result=False, chooses=True, inplace=inplace)
 
 
 def hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
@@ -140,7 +162,7 @@ def hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
 
 def selu(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.selu``, which is ``elu`` with other numbers."""
-    return _kernel(x, "ELU output", saves_result=inplace, inplace=inplace)
+    return _kernel(x, "ELU output", saves_result=inplace, chooses=True, inplace=inplace)
 
 
 def celu(x: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:

@@ -6,10 +6,12 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import broadcast, is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.pointwise import add, mul
 from nanolint.memory.tensors.ops.views import (
+    cast,
     contiguous,
     expand,
     reshape,
@@ -100,11 +102,11 @@ def baddbmm(
     def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
         of_x = of_y = None
         if needs[0] and y is not None:
-            product = _bmm(g, transpose(y, 1, 2), roles[0])
+            product = _times(g, transpose(y, 1, 2), roles[0])
             of_x = product if alpha == 1 else mul(product, alpha)
             del product
         if needs[1] and x is not None:
-            product = _bmm(transpose(x, 1, 2), g, roles[1])
+            product = _times(transpose(x, 1, 2), g, roles[1])
             of_y = product if alpha == 1 else mul(product, alpha)
             del product
         of_bias = (g if beta == 1 else mul(g, beta)) if needs_bias else None
@@ -227,11 +229,23 @@ def _bmm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     roles = x.role.gradient, y.role.gradient
 
     def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
-        of_y = _bmm(transpose(x, 1, 2), g, roles[1].reshaped) if needs_y else None
-        of_x = _bmm(g, transpose(y, 1, 2), roles[0].reshaped) if needs_x else None
+        of_y = _times(transpose(x, 1, 2), g, roles[1].reshaped) if needs_y else None
+        of_x = _times(g, transpose(y, 1, 2), roles[0].reshaped) if needs_x else None
         return [of_x, of_y]
 
     return record(out, (x, y), backward, *factors(x, y))
+
+
+def _times(x: Tensor, y: Tensor, role: Role) -> Tensor:
+    """A product of a backward pass. One that is traced is under the autocast that is around what is
+    compiled, whatever the forward pass turned off in it (torch/_functorch/config.py,
+    ``backward_pass_autocast``)."""
+    tracer = tracer_at(x.device)
+    one, other = x, y
+    if tracer is not None and tracer.half is not None and FLOAT32 in (x.dtype, y.dtype):
+        other = cast(y, tracer.half)
+        one = cast(x, tracer.half)
+    return _mm(one, other, role) if x.ndim == 2 else _bmm(one, other, role)
 
 
 @traced
@@ -294,12 +308,12 @@ def product_backward(
     def of_x(g: Tensor, y: Tensor) -> Tensor | None:
         if not needs_x:
             return None
-        return t(_mm(y, t(g), x_role)) if x_by_column else _mm(g, t(y), x_role)
+        return t(_times(y, t(g), x_role)) if x_by_column else _times(g, t(y), x_role)
 
     def of_y(g: Tensor, x: Tensor) -> Tensor | None:
         if not needs_y:
             return None
-        return t(_mm(t(g), x, y_role)) if y_by_column else _mm(t(x), g, y_role)
+        return t(_times(t(g), x, y_role)) if y_by_column else _times(t(x), g, y_role)
 
     def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
         if column_first:

@@ -55,9 +55,15 @@ def result_type(*operands: Operand) -> Dtype:
 
 
 def elementwise(
-    dtype: Dtype, label: str, *operands: Operand, role: Role | None = None, how: str = ""
+    dtype: Dtype,
+    label: str,
+    *operands: Operand,
+    role: Role | None = None,
+    how: str = "",
+    backwards: bool = False,
 ) -> Tensor:
-    """The result of an operation on elements, in the layout of its operands.
+    """The result of an operation on elements, in the layout of its operands: the first of them
+    comes first, or the last where it looks at them ``backwards``.
 
     ``how`` tells it from others of its label: in a compiled graph those that are alike are one.
     """
@@ -68,7 +74,8 @@ def elementwise(
         strides = result_strides(shape, (shape, first.strides))
     else:
         shape = broadcast(*(each.shape for each in tensors))
-        strides = result_strides(shape, *((each.shape, each.strides) for each in tensors))
+        layouts = [(each.shape, each.strides) for each in tensors]
+        strides = result_strides(shape, *(reversed(layouts) if backwards else layouts))
     if role is None:
         widest = next((each for each in tensors if each.shape == shape), first)
         role = widest.role.made(label, widest.role.dims if widest.shape == shape else "")
