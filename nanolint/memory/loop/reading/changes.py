@@ -50,9 +50,18 @@ def leaves(node: ast.stmt) -> bool:
 
 
 @of_node
-def goes_elsewhere(node: ast.stmt) -> bool:
-    """Whether a loop could end in a statement, or go on with its next turn."""
-    return any(isinstance(each, (ast.Break, ast.Continue)) for each in ast.walk(node))
+def jumps(node: ast.stmt) -> bool:
+    """Whether the loop that a statement stands in could end there, or go on with its next turn."""
+    unseen: list[ast.AST] = [node]
+    while unseen:
+        each = unseen.pop()
+        if isinstance(each, (ast.Break, ast.Continue)):
+            return True
+        if isinstance(each, (ast.For, ast.While)):
+            unseen += each.orelse
+        elif not isinstance(each, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            unseen += ast.iter_child_nodes(each)
+    return False
 
 
 @of_node

@@ -37,6 +37,11 @@ def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:
     return _puts_there(node) or _names_reach(machine, node, frame, set(), DEPTH)
 
 
+def holds_card(machine: Script, value: Value) -> bool:
+    """Whether a value is, or holds, something on the card."""
+    return _holds(machine, value, set(), DEPTH)
+
+
 def fills_own(node: ast.AST, frame: Frame) -> bool:
     """Whether a statement may put anything into a dictionary of the project's own kind."""
     values = (frame.find(name) for name in changed(node))
