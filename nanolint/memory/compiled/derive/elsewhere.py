@@ -20,10 +20,14 @@ def over(index: Value, each: Operation, shape: Shape | None = None) -> Iterable[
     shape = each.shape if shape is None else shape
     first = _first_looked_up(each)
     missing = len(shape) - len(index.shape) - first
+    is_led = missing >= 0 and shape[first : first + len(index.shape)] == index.shape
     for access in index.loads():
-        if access.tag:
+        if access.tag and access.along is not None and is_led:
+            along = *(False,) * first, *access.along, *(False,) * missing
+            yield access._replace(along=along)
+        elif access.tag:
             yield access
-        elif missing >= 0 and shape[first : first + len(index.shape)] == index.shape:
+        elif is_led:
             strides = *(0,) * first, *access.strides, *(0,) * missing
             yield Access(access.memory, access.offset, strides)
         else:
