@@ -93,6 +93,17 @@ def test_what_is_made_of_a_text_is_known(words: Path, size: str, count: int) -> 
     assert found == peak(words, BASE.replace(MADE, f"V = {count}\n{MADE}"))
 
 
+@pytest.mark.parametrize("written", ["words.txt", "words.txt  # one a line", '"words.txt"'])
+def test_a_text_that_settings_name_is_known(words: Path, written: str) -> None:
+    (words / "settings.yaml").write_text(f"width: 64\ndata_path: {written}\n", encoding="utf-8")
+    named = """import yaml
+with open('settings.yaml') as file:
+    path = yaml.safe_load(file)['data_path']
+"""
+    read = ON_CARD.replace("'words.txt'", "path")
+    assert peak(words, script(named + read)) == peak(words, script(ON_CARD))
+
+
 def test_what_the_readme_says_is_downloaded_is_known(tmp_path: Path) -> None:
     text = script(ON_CARD.replace("words.txt", "input.txt"))
     assert explained(tmp_path, text, card=CARD)["trust"] == "unknown"

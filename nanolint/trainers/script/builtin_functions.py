@@ -53,6 +53,16 @@ def _range(
     return Repeated(item, count)
 
 
+def _sample(
+    core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
+) -> Thing:
+    """``random.sample(values, count)``."""
+    counts = [*arguments[1:2], *(named[each] for each in ("k",) if each in named)]
+    if not arguments or not counts:
+        return core.unknown("a choice by chance", place)
+    return Repeated(first_item(core, repeated(arguments[0]), place), counts[0])
+
+
 def _enumerate(
     core: Core, arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
 ) -> Thing:
@@ -271,6 +281,7 @@ HANDLERS: dict[str, Handler] = {
     "os.path.expanduser": _home,
     "os.path.join": _path,
     "partial": _partial,
+    "random.sample": _sample,
     "range": _range,
     "tqdm.tqdm": _same,
     "tqdm.auto.tqdm": _same,

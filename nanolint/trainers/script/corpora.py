@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.files.door import MOST_BYTES, is_file, names, read_bytes
 from nanolint.regex import lazily
-from nanolint.run.program import DataFile
+from nanolint.run.program import SETTINGS, DataFile
 from nanolint.trainers.nanogpt.reading import SOURCE_LIMIT
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ SHORT = 1 << 15  # characters of a text that is read line by line
 SUFFIX = ".txt"
 _FIELD = lazily(r"{[^{}]*}")  # of an f-string
 _TEXT = re.compile(r"""["']([^"'\n]{1,200}\.txt)["']""")
+# In YAML no quotes are needed.
+_BARE = re.compile(r"^[ \t]*[\w-]{1,60}:[ \t]+([\w./-]{1,200}\.txt)[ \t]*(?:#.*)?$", re.MULTILINE)
 _WORD = re.compile(r"""["'](\w[\w.-]{0,30})["']""")  # of a path, perhaps
 _SHAKESPEARE = "tinyshakespeare/input.txt"
 # What is downloaded has so many characters, each of these at least once.
@@ -44,6 +46,12 @@ def texts_of(
     """
     listed = list(sources)
     named = dict.fromkeys(name for each in listed for name in _TEXT.findall(each.text))
+    named |= dict.fromkeys(
+        name
+        for each in listed
+        if each.module.startswith(SETTINGS)
+        for name in _BARE.findall(each.text)
+    )
     named |= dict.fromkeys(each for each in values if each.endswith(SUFFIX))
     said = any(_SHAKESPEARE in each.text for each in listed)
     paths = dict.fromkeys(list(_paths(named, folder))[:MOST_TEXTS])

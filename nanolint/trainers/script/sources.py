@@ -7,6 +7,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
+from nanolint.files.door import names
 from nanolint.files.notes import memo
 from nanolint.run.program import SourceText
 from nanolint.source.python import nodes
@@ -23,6 +24,7 @@ MAIN = "__main__"
 MOST_MODULES = 60
 PROGRAM = ".py"
 EXEC = "exec"
+IMPORTERS = frozenset({"import_module", "__import__"})
 
 
 @memo
@@ -40,7 +42,7 @@ def sources(text: str, path: Path) -> tuple[tuple[Path, SourceText], ...]:
             continue  # what it has is not known, and named where it is used
         package = around.name == "__init__.py"
         wants = imported_names(tree, name, is_package=package)
-        for wanted in (*wants, *executed_names(tree, roots)):
+        for wanted in (*wants, *executed_names(tree, roots), *chosen_names(tree, name, roots)):
             module = find_module(wanted, roots, None)
             if module is None or module in found or module in unusable:
                 continue
@@ -71,6 +73,31 @@ def executed_names(tree: ast.Module, roots: tuple[Path, ...]) -> Iterator[str]:
             text = text_of(find_module(module_at(path), roots, None))
             if text is not None and WORDS not in text:
                 yield module_at(path)
+
+
+def chosen_names(tree: ast.Module, name: str, roots: tuple[Path, ...]) -> Iterator[str]:
+    """The names of all modules that a program may import by their text, as
+    ``import_module(f"models.{kind}")`` does: those of the packages that its texts begin with, and
+    those that its texts are."""
+    called = (each.func for each in nodes(tree) if isinstance(each, ast.Call))
+    asked = {getattr(each, "attr", getattr(each, "id", "")) for each in called}
+    if not asked & IMPORTERS:
+        return
+    package = name.rpartition(".")[0]
+    for each in nodes(tree):
+        text = each.value if isinstance(each, ast.Constant) else None
+        if not isinstance(text, str):
+            continue
+        if text.startswith(".") and package:
+            text = package + text
+        if not all(part.isidentifier() for part in text.removesuffix(".").split(".")):
+            continue
+        if not text.endswith("."):
+            yield text
+            continue
+        for root in roots:
+            folder = root.joinpath(*text.removesuffix(".").split("."))
+            yield from (f"{text}{each.removesuffix(PROGRAM)}" for each in names(folder, "*.py"))
 
 
 def is_inside(path: str) -> bool:

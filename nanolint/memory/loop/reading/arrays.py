@@ -170,6 +170,11 @@ def is_number(machine: Script, x: Tensor) -> bool:
     return x.device is machine.host and x.dtype in (INT32, INT64) and x.shape in ((), (1,))
 
 
+def has_numbers(machine: Script, x: Tensor) -> bool:
+    """Whether its elements are whole numbers of the host's."""
+    return x.device is machine.host and len(x.shape) == 1 and x.dtype.kind == INTEGER
+
+
 def is_tokens(x: Tensor) -> bool:
     """Whether it is a file of tokens, which is long enough for any run."""
     return len(x.shape) == 1 and x.shape[0] > MOST_NUMBERS
@@ -188,11 +193,16 @@ def _copied(_machine: Script, x: Tensor, *_: Value, **__: Value) -> Tensor:
     return x
 
 
+def _bytes(machine: Script, _x: Tensor, *_: Value, **__: Value) -> Value:
+    return machine.unknown(CONTENTS)
+
+
 OF_ARRAYS: dict[str, Callable[..., Value]] = {
     "astype": _astype,
     "copy": _copied,
     "numpy": _copied,
     "pin_memory": _copied,
+    "tobytes": _bytes,
 }
 
 

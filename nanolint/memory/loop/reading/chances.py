@@ -89,17 +89,35 @@ def chance(machine: Script) -> Namespace:
     nothing = Native("seed", lambda *_: None, plain=False)
     found = {"randint": one, "randrange": one, "seed": nothing, "shuffle": nothing}
     found["choice"] = Native("choice", lambda values: _chosen(machine, values), plain=False)
+    found["sample"] = Native("sample", lambda *a, **k: _several(machine, *a, **k), plain=False)
     found["Random"] = Native("Random", lambda *_: Namespace("random", found), plain=False)
     return Namespace("random", found)
 
 
 def _chosen(machine: Script, values: Value) -> Value:
-    """One of some values by chance: known where they are the same."""
+    """One of some values by chance: known where they are the same to memory."""
     if not isinstance(values, (list, tuple)) or not values:
         return machine.unknown("a choice by chance")
     first, *others = map(plain, values)
-    same = all(type(each) is type(first) and each == first for each in others)
+    same = all(type(each) is type(first) and _kind(each) == _kind(first) for each in others)
     return first if same else machine.unknown("a choice by chance")
+
+
+def _kind(value: Value) -> Value:
+    """What makes two values the same to memory: of tensors all but their contents."""
+    if isinstance(value, Tensor):
+        return value.device, value.shape, value.strides, value.dtype
+    return value
+
+
+def _several(machine: Script, values: Value, k: Value, **_: Value) -> Value:
+    """``random.sample``: so many of some values."""
+    if type(k) is not int or not isinstance(values, (list, tuple, range)) or len(values) < k:
+        return machine.unknown("a choice by chance")
+    machine.bounded(k)
+    if isinstance(values, range):
+        return [drawn(machine, None) for _ in range(k)]
+    return [_chosen(machine, values)] * k
 
 
 def _is_long(x: Tensor) -> bool:

@@ -37,6 +37,28 @@ def asked(node: ast.AST) -> tuple[tuple[str, str | None], ...]:
 
 
 @of_node
+def told_to(node: ast.AST) -> dict[str, tuple[tuple[str, int], ...]]:
+    """The names that are asked for to be compared alone, as in ``device == "cuda"``, or to be
+    passed to functions, with these and the places that they have there."""
+    told: dict[int, tuple[tuple[str, int], ...]] = {}
+    for each in ast.walk(node):
+        if isinstance(each, ast.Compare):
+            parts = [each.left, *each.comparators]
+            if all(isinstance(part, (ast.Name, ast.Constant)) for part in parts):
+                told |= {id(part): () for part in parts}
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Name):
+            told |= {id(part): ((each.func.id, at),) for at, part in enumerate(each.args)}
+    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    others: set[str] = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and id(each) in told:
+            found[each.id] = (*found.get(each.id, ()), *told[id(each)])
+        elif isinstance(each, ast.Name):
+            others.add(each.id)
+    return {name: places for name, places in found.items() if name not in others}
+
+
+@of_node
 def leaves(node: ast.stmt) -> bool:
     """Whether a statement could end the function that it stands in, or yield."""
     unseen: list[ast.AST] = [node]
@@ -50,9 +72,18 @@ def leaves(node: ast.stmt) -> bool:
 
 
 @of_node
-def goes_elsewhere(node: ast.stmt) -> bool:
-    """Whether a loop could end in a statement, or go on with its next turn."""
-    return any(isinstance(each, (ast.Break, ast.Continue)) for each in ast.walk(node))
+def jumps(node: ast.stmt) -> bool:
+    """Whether the loop that a statement stands in could end there, or go on with its next turn."""
+    unseen: list[ast.AST] = [node]
+    while unseen:
+        each = unseen.pop()
+        if isinstance(each, (ast.Break, ast.Continue)):
+            return True
+        if isinstance(each, (ast.For, ast.While)):
+            unseen += each.orelse
+        elif not isinstance(each, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            unseen += ast.iter_child_nodes(each)
+    return False
 
 
 @of_node

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.surroundings import Surroundings
     from nanolint.memory.loop.reading.weights import Checkpoint, Piece
     from nanolint.memory.model.reading.scopes import Frame
-    from nanolint.memory.model.reading.values import Namespace, Value
+    from nanolint.memory.model.reading.values import Namespace, Unknown, Value
     from nanolint.memory.tensors.device import Device
     from nanolint.run.program import DataFile, SourceText
 
@@ -69,6 +69,10 @@ class Script(Machine):
 
     def comes_later(self, node: ast.If, frame: Frame) -> bool:
         """Whether a branch that is not taken is the evaluation of a later step, to be read now."""
+        raise NotImplementedError
+
+    def may_jump(self, why: Unknown) -> None:
+        """A statement that was passed over may have ended the turn of the loop it stands in."""
         raise NotImplementedError
 
     @property

@@ -59,6 +59,9 @@ class Values(Interpreter, Script):
     def builds(self) -> bool:
         return self._building
 
+    def may_jump(self, why: Unknown) -> None:
+        self.turns.may_jump(why)
+
     def item(self, owner: Value, index: Value) -> Value:
         if isinstance(owner, files.Pickled) and index == "vocab_size":
             return owner.vocabulary
@@ -72,6 +75,8 @@ class Values(Interpreter, Script):
             return owner.part(index)
         if isinstance(owner, Stored) and isinstance(index, Window):
             owner = corpora.tokens(self)  # of tokens, a window is as long as it says
+        if type(index) is Index and isinstance(owner, Tensor) and arrays.has_numbers(self, owner):
+            return drawn(self, None)
         if isinstance(index, Window) and isinstance(owner, Tensor) and corpora.are_tokens(owner):
             return super().item(owner, slice(0, index.length))
         return super().item(owner, index)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
 
+ACCELERATOR, ACCELERATOR_SINCE = "torch.accelerator", (2, 6)
 WHOLE = (arrays.UINT16, INT16, INT32, INT64)  # the types of tokens
 
 
@@ -42,6 +43,20 @@ def names(machine: Script) -> dict[str, Value]:
         "device": Native("torch.device", lambda name, *_: _named(machine, name), plain=False),
         "version": Namespace("torch.version", {"cuda": CUDA, "hip": None}),
     }
+
+
+def accelerator(machine: Script) -> dict[str, Value]:
+    """``torch.accelerator``, where this release has it: the card, by no name of its own."""
+    if machine.version < ACCELERATOR_SINCE:
+        return {}
+    known: dict[str, Value] = {
+        "is_available": silent("is_available", value=True),
+        "current_accelerator": silent("current_accelerator", machine.card),
+        "current_device_index": silent("current_device_index", 0),
+        "device_count": silent("device_count", machine.around.world_size),
+        **{each: silent(each) for each in ("set_device_index", "synchronize")},
+    }
+    return {ACCELERATOR: Namespace(ACCELERATOR, known)}
 
 
 def _of_file(

@@ -136,6 +136,7 @@ def table(machine: Script) -> dict[str, Value]:
         "torch.nn.utils.rnn": machine.library("torch.nn.utils").names.setdefault(
             "rnn", loaders.padding(machine)
         ),
+        **of_torch.accelerator(machine),
         **loaders.table(machine, packages),
         **watching.table(machine),
         **pictures.table(machine),

@@ -11,7 +11,7 @@ from nanolint.memory.loop.reading.changes import (
     changed,
     changed_of,
     filled,
-    goes_elsewhere,
+    jumps,
     leaves,
     set_by_place,
     set_to_numbers,
@@ -66,6 +66,8 @@ def over(
         if leaves(node) and not isinstance(node, ast.Assert):
             raise error
         machine.passed += 1
+        if jumps(node):
+            machine.may_jump(why)
         forget_all(machine, node, frame, why)
         return
     if _only_fills(machine, node, frame):
@@ -128,7 +130,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         return None
     if _returns_before_training(machine, node, frame):
         return None
-    if leaves(node) or goes_elsewhere(node):
+    if leaves(node) or jumps(node):
         raise why.unread()
     start = machine.card.tape.mark()
     before = {name: frame.find(name) for name in stored(node)}
@@ -266,7 +268,7 @@ def forget_all(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> N
         if isinstance(value, list) and name in set_by_place(node):
             value[:] = [_unknown_like(each, why) for each in value]
         elif isinstance(value, (list, dict, set)):
-            _rebind(frame, name, why)
+            rebind(frame, name, why)
     for owner, attribute in changed_of(node):
         holder = frame.find(owner)
         held = holder.attributes.get(attribute) if isinstance(holder, Instance) else None
@@ -278,17 +280,18 @@ def forget_all(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> N
             for name in changed(value.node):
                 found = value.closure.find(name)
                 if isinstance(found, (list, dict, set)):
-                    _rebind(value.closure, name, why)
+                    rebind(value.closure, name, why)
 
 
-def _rebind(frame: Frame, name: str, why: Unknown) -> None:
+def rebind(frame: Frame, name: str, value: Value) -> None:
+    """Let another value stand for one that was changed in place, wherever it is bound."""
     each: Frame | None = frame
     while each is not None and name not in each.names:
         each = each.closure
     if each is not None:
-        each.names[name] = why
+        each.names[name] = value
     elif name in frame.module.names:
-        frame.module.names[name] = why
+        frame.module.names[name] = value
 
 
 def _unknown_like(value: Value, why: Unknown) -> Unknown:

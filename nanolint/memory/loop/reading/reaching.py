@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading.changes import asked, changed
+from nanolint.memory.loop.reading.changes import asked, changed, loaded, told_to
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
@@ -35,6 +35,11 @@ TRAINS = frozenset({"backward"})
 def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:
     """Whether what a statement names holds, or could make, something on the card."""
     return _puts_there(node) or _names_reach(machine, node, frame, set(), DEPTH)
+
+
+def holds_card(machine: Script, value: Value) -> bool:
+    """Whether a value is, or holds, something on the card."""
+    return _holds(machine, value, set(), DEPTH)
 
 
 def fills_own(node: ast.AST, frame: Frame) -> bool:
@@ -112,12 +117,33 @@ def _value(frame: Frame | _Scope, name: str, attribute: str | None) -> Value:
     return Method(found, value) if isinstance(found, Function) else value
 
 
-def _names_reach(machine: Script, node: ast.AST, frame: Frame, seen: set[int], depth: int) -> bool:
+def _names_reach(
+    machine: Script, node: ast.AST, frame: Frame | _Scope, seen: set[int], depth: int
+) -> bool:
     for each in asked(node):
         value = _value(frame, *each)
+        if isinstance(value, str) and _is_only_compared(each[0], node, frame, depth):
+            continue
         if value is not MISSING and _holds(machine, value, seen, depth):
             return True
     return False
+
+
+def _is_only_compared(name: str, node: ast.AST, frame: Frame | _Scope, depth: int) -> bool:
+    """Whether a statement only compares what a name is, and so do the functions it tells it."""
+    places = told_to(node).get(name)
+    if places is None:
+        return name not in loaded(node)
+    return all(_only_compares(frame.find(each), place, depth - 1) for each, place in places)
+
+
+def _only_compares(function: Value, place: int, depth: int) -> bool:
+    """Whether a function of the script's own only compares what it is given at a place."""
+    given = function.node.args.args if isinstance(function, Function) else []
+    if depth == 0 or place >= len(given):
+        return False
+    scope = _Scope(function, function.closure)
+    return _is_only_compared(given[place].arg, function.node, scope, depth)
 
 
 def _holds(machine: Script, value: Value, seen: set[int], depth: int) -> bool:
@@ -151,8 +177,7 @@ def _holds(machine: Script, value: Value, seen: set[int], depth: int) -> bool:
         )
     if isinstance(value, Function):
         frame = _Scope(value, value.closure)
-        found = (_value(frame, *each) for each in asked(value.node))
-        return any(each is not MISSING and _holds(machine, each, seen, depth - 1) for each in found)
+        return _names_reach(machine, value.node, frame, seen, depth - 1)
     return False
 
 

@@ -11,7 +11,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.group import Group
-from nanolint.memory.loop.reading import files, later, outside, passing, training
+from nanolint.memory.loop.reading import files, jumping, later, outside, passing, training
 from nanolint.memory.loop.reading.compiling import compiler
 from nanolint.memory.loop.reading.environment import is_demanded
 from nanolint.memory.loop.reading.lacking import never_set
@@ -256,8 +256,11 @@ class Reader(Values):
         self, body: list[ast.stmt], node: ast.stmt, frame: Frame, error: Unread, *, trained: bool
     ) -> None:
         """Behind the last step, what cannot be read ends the reading."""
+        full = jumping.filled(self, node, frame)
         try:
             passing.over(self, node, frame, error, trained=trained)
+            if full is not None:
+                passing.rebind(frame, *full)
         except Unread:
             if not self.phases.are_late or isinstance(node, ast.Raise):
                 raise

@@ -15,7 +15,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import Span
-from nanolint.memory.loop.reading import arrays, corpora, counting, furthest, growing
+from nanolint.memory.loop.reading import arrays, corpora, counting, furthest, growing, jumping
 from nanolint.memory.loop.reading.changes import called, changed, loaded
 from nanolint.memory.loop.reading.drifting import turns_that_reserve
 from nanolint.memory.loop.reading.phases import TrainsAgain
@@ -63,6 +63,7 @@ class Turns:
         self._counted: list[tuple[ast.stmt, int]] = []  # those over numbers, with their turn
         self._making: set[ast.stmt] = set()  # those with an optimizer made in them
         self._stepping: set[ast.stmt] = set()  # those with an optimizer's step in them
+        self._jumping: dict[ast.stmt, Unknown] = {}  # those whose turns may end early, and why
 
     @property
     def counted(self) -> tuple[ast.stmt, int] | None:
@@ -91,12 +92,20 @@ class Turns:
         """An optimizer has stepped."""
         self._stepping.update(self._open)
 
+    def may_jump(self, why: Unknown) -> None:
+        """See ``Script.may_jump``."""
+        if self._open:
+            self._jumping.setdefault(self._open[-1], why)
+
     def run(self, node: ast.For | ast.While, frame: Frame) -> object:
         """Read a loop. Where it would train again, the innermost that steps is over, once."""
         self._open.append(node)
         self._depths.append(self._machine.depth)
         try:
-            return self._run(node, frame)
+            ended = self._run(node, frame)
+            if node in self._jumping:
+                jumping.forget_counted(self._machine, node, frame, self._jumping[node])
+            return ended
         except TrainsAgain:
             if node not in self._stepping:
                 raise
@@ -108,6 +117,7 @@ class Turns:
         finally:
             self._open.pop()
             self._depths.pop()
+            self._jumping.pop(node, None)
             if node in self._stepping:
                 self._machine.phases.end()
 

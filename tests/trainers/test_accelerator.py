@@ -1,0 +1,88 @@
+"""How scripts name the card: ``torch.accelerator``, and a text that is asked what it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.explained import explained
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = """
+import torch, torch.nn as nn
+from torch.nn import functional as F
+device = DEVICE
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wte = nn.Embedding(1000, 64)
+        self.head = nn.Linear(64, 1000, bias=False)
+    def forward(self, x, y):
+        x = self.head(self.wte(x))
+        return F.cross_entropy(x.view(-1, 1000), y.view(-1))
+model = Net().to(device)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+for step in range(100):
+    x = torch.randint(1000, (8, 128)).to(device)
+    loss = model(x, x)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+NAMED = "torch.accelerator.current_accelerator()"
+OR_NONE = f'{NAMED}.type if torch.accelerator.is_available() else "cpu"'
+
+
+@pytest.mark.parametrize("device", [NAMED, OR_NONE])
+def test_the_accelerator_is_the_card(tmp_path: Path, device: str) -> None:
+    plain = explained(tmp_path, SCRIPT.replace("DEVICE", "'cuda'"))
+    found = explained(tmp_path, SCRIPT.replace("DEVICE", device))
+    assert (found["trust"], found["peak"]) == ("read", plain["peak"])
+
+
+def test_a_release_that_does_not_have_it(tmp_path: Path) -> None:
+    script = SCRIPT.replace("DEVICE", OR_NONE)
+    assert explained(tmp_path, script, "--torch-version", "2.5")["trust"] == "unknown"
+
+
+ASKS = """
+kind = "cuda"
+peak = rated(torch.cuda.get_device_name(0)) if kind == "cuda" else 0.0
+device = torch.device(kind)
+def later(loss):
+    return loss.item() / peak
+"""
+RATED = """
+def rated(name):
+    for each, value in {"a100": 312.0, "h100": 989.0}.items():
+        if each in name.lower():
+            return value
+    return 0.0
+"""
+
+
+def test_what_is_asked_of_the_cards_name_is_no_matter(tmp_path: Path) -> None:
+    plain = explained(tmp_path, SCRIPT.replace("DEVICE", "'cuda'"))
+    script = SCRIPT.replace("device = DEVICE", f"{RATED}{ASKS}")
+    found = explained(tmp_path, script)
+    assert (found["trust"], found["peak"]) == ("read", plain["peak"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "trust"),
+    [('if kind != "cuda":\n        return 100.0', "read"), ("name = kind + name", "unknown")],
+)
+def test_a_function_that_is_told_the_device(tmp_path: Path, asked: str, trust: str) -> None:
+    told = RATED.replace("rated(name):", f"rated(name, kind):\n    {asked}")
+    asks = ASKS.replace("get_device_name(0))", "get_device_name(0), kind)")
+    script = SCRIPT.replace("device = DEVICE", told + asks)
+    assert explained(tmp_path, script)["trust"] == trust
+
+
+def test_a_width_that_the_cards_name_decides_is_not_known(tmp_path: Path) -> None:
+    script = SCRIPT.replace("device = DEVICE", f"{RATED}{ASKS}")
+    wide = script.replace("nn.Linear(64,", "nn.Linear(64 if peak < 400 else 128,")
+    assert explained(tmp_path, wide)["trust"] == "unknown"
