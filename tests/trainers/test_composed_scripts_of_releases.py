@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ROWS = rows(ELSEWHERE)
 NOT_SURE = {544, 574, 598, 600, 608, 622, 634, 638, 676}  # checkpointed, and joins parts of sums
-OFF: set[str] = set()  # sure of other bytes: not mended yet
+OFF = {"2.9: 600"}  # of those in doubt, by 0.2 %: not mended yet
 
 
 @pytest.mark.parametrize("key", ROWS)
@@ -26,6 +26,5 @@ def test_a_script_takes_what_that_release_takes(tmp_path: Path, key: str) -> Non
     found = explained(tmp_path, text, "--torch-version", release, card=CARD)
     sure = found.get("trust") == "read" and found.get("doubts") == found.get("left_open") == []
     assert sure is (int(number) not in NOT_SURE)
-    if sure:
-        told = found["peak"]["allocated_bytes"]
-        assert (told == row["allocated"]) is (key not in OFF)
+    told = found["peak"]["allocated_bytes"]
+    assert (told == row["allocated"]) is (key not in OFF)

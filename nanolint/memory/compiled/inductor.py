@@ -137,6 +137,10 @@ TANGENTS_NOT_COUNTED_SINCE: Version = (2, 10)
 REPEATED_INLINED_SINCE: Version = (2, 13)
 PUT_INLINED_BEFORE: Version = (2, 15)
 
+# codegen/simd_kernel_features.py, `tiling_scores_suggest_inner_reduction`: a sum whose launch goes
+# through many more bytes along it than across is held at once. In 2.14.1, not in 2.13.
+SUMS_WEIGHED_SINCE: Version = (2, 14)
+
 # runtime_wrappers.py, as above, sets `boxed_grads_call`: autograd hands the
 # gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
 GRADIENTS_BOXED_SINCE: Version = (2, 13)
@@ -175,6 +179,7 @@ class Inductor(NamedTuple):
     keeps_narrow_casts: bool = True  # between wider types
     inlines_repeated: bool = True  # what is repeated, however much it reads
     inlines_put: bool = False  # what is put at an index
+    weighs_sums: bool = True  # by the bytes along them, whether to hold them at once
 
     @classmethod
     def of(cls, version: Version, capability: tuple[int, int] | None = None) -> Inductor:
@@ -212,4 +217,5 @@ class Inductor(NamedTuple):
             keeps_narrow_casts=version >= NARROW_CASTS_KEPT_SINCE,
             inlines_repeated=version >= REPEATED_INLINED_SINCE,
             inlines_put=REPEATED_INLINED_SINCE <= version < PUT_INLINED_BEFORE,
+            weighs_sums=version >= SUMS_WEIGHED_SINCE,
         )

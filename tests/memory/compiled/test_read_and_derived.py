@@ -163,11 +163,12 @@ def test_what_a_checkpoint_makes_is_not_kept_where_it_is_compiled() -> None:
 
 
 def test_parts_of_sums_that_are_joined_in_a_checkpoint_are_doubted() -> None:
-    """They are made again in another order: 1.1 % less at the peak of this model, traced."""
+    """The number of this model is PyTorch's, traced with 2.13; with 2.15 it is 0.7 % too low."""
     row = next(row for row in ROWS if row["model"] == "modern")
     case = case_of({**row, "arguments": {**row["arguments"], "checkpoints": True}}, compile=True)
     tape = case.read(find(CARD).gpu, TORCH)
-    assert ["joined, in a checkpoint," in doubt for doubt in tape.doubts] == [True]
+    assert not tape.doubts and ["in a checkpoint," in each for each in tape.assumed] == [True]
+    assert allocated_peak(tape) == 185_721_344
 
 
 BREAKS = {

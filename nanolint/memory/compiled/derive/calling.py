@@ -41,10 +41,15 @@ from nanolint.memory.tensors.ops.linear import is_readable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanolint.memory.tensors.layout import Strides
+
 
 COPYING = PRODUCTS - {"scaled_mm"}  # what cuBLAS cannot read as it lies
 OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
 NAMED_RESULTS = {"flash": 5, "efficient": 4}  # with the state on the host, and debug_attn_mask
+# Results that lie as an argument does in memory, by their places (torch/_meta_registrations.py,
+# ``empty_like``).
+LYING_AS = {"flash": {0: 0}, "flash backward": {0: 1, 1: 2, 2: 3}}
 FLEXIBLE = frozenset({"mm", "addmm"})  # kernel/mm.py: those whose rows Inductor may lay apart
 
 
@@ -75,7 +80,7 @@ class Calling(Realizing):
             values = [self._ordered(*pair) for pair in zip(values, sources, strict=True)]
         reads = [dependency_on(memory_of(value), 0, (), ()) for value in values]
         if each.parts:
-            return self._several(each, reads)
+            return self._several(each, values, reads)
         if each.name not in PRODUCTS | OTHERS:
             raise NotDerived(each.name)
         return self._product(each, reads, values[:2] if each.name in COPYING else ())
@@ -194,7 +199,7 @@ class Calling(Realizing):
         reads = [dependency_on(memory_of(value), 0, (), ()) for value in values]
         return self._product(each, reads, factors)
 
-    def _several(self, each: Operation, reads: Sequence[object]) -> Value:
+    def _several(self, each: Operation, values: Sequence[Value], reads: Sequence[object]) -> Value:
         kernel = Kernel(LIBRARY, tuple(reads), (), 1, what=each.name)  # type: ignore[arg-type]
         self._add(kernel)
         elements = []
@@ -203,18 +208,19 @@ class Calling(Realizing):
         scratch, kernel.ahead = self._scratch(each), each.ahead
         ahead, rest = scratch[: each.ahead], scratch[each.ahead :]
         kernel.scratch = (*ahead, *passing, *rest, *reversed(passing))  # a tuple goes last first
-        for part in each.parts:
+        for place, part in enumerate(each.parts):
             if part in unused or not part.nbytes:
                 self._unread += 1
                 continue
-            memory = self._memory(part.shape, part.strides, part.dtype, part.role, pads=False)
+            strides = strides_of(each, values, place)
+            memory = self._memory(part.shape, strides, part.dtype, part.role, pads=False)
             memory.part = True
             elements.append(memory)
             write = dependency(Access(memory, 0, memory.strides), part.shape)
             taken = Kernel(LIBRARY, (), (write,), 1, what="getitem")
             taken.after = (kernel,)
             self._add(taken)
-            box = Box(part.shape, part.strides, part.dtype, part.role)
+            box = Box(part.shape, strides, part.dtype, part.role)
             box.memory = memory
             self.values[part] = Value(box, part.shape)
         if STATE_FIRST in each.settings:
@@ -288,3 +294,12 @@ def _is_readable(value: Value) -> bool:
 def _copy(value: Value, of: Operation) -> Memory:
     """What ATen makes of one that it does not (cuda/Blas.cpp, prepare_batch_matrix_for_cublas)."""
     return Memory("copy", value.shape, contiguous_strides(value.shape), of.dtype, value.box.role)
+
+
+def strides_of(each: Operation, values: Sequence[Value], place: int) -> Strides:
+    """Of a result: what it lies as may lie otherwise in memory than was traced."""
+    part, source = each.parts[place], LYING_AS.get(each.name, {}).get(place)
+    if source is None or each.of[source].strides != part.strides:
+        return part.strides
+    (access,) = values[source].loads()
+    return access.strides

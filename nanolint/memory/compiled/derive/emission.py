@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.buffers import Memory
-from nanolint.memory.compiled.derive.groups import is_looped
+from nanolint.memory.compiled.derive.held import Held
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
-from nanolint.memory.compiled.derive.rolled import loops_of, precedes
+from nanolint.memory.compiled.derive.rolled import precedes
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
 from nanolint.memory.compiled.reductions import fused_sum_splits
 from nanolint.memory.tape import Component
@@ -49,6 +49,7 @@ class Emission:
         bias_bytes: int,
         asked: Asked,
         counts_mutated: bool,
+        weighs_sums: bool,
     ) -> None:
         self.graph = Graph(workspace_bytes, bias_bytes, counts_mutated=counts_mutated)
         self.buffers: dict[Memory, Buffer] = {}
@@ -62,7 +63,7 @@ class Emission:
         self._nodes: dict[Group, Node] = {}
         self._readers: dict[Memory, list[tuple[Group, Kernel]]] = {}
         self._read: dict[Kernel, dict[Memory, None]] = {}
-        self._loops: dict[Group, dict[int, int]] = {}  # of those that were asked for
+        self._held = Held(self._readers, weighs=weighs_sums)
         for group in self._groups:
             for kernel in group.kernels:
                 if kernel.kind == LIBRARY and kernel.what == "cat":
@@ -140,28 +141,6 @@ class Emission:
         seen = dict.fromkeys([read.memory for kernel in kernels for read in kernel.reads])
         return [self._counted[each] for each in seen if each in self._counted]
 
-    def _is_inside(self, memory: Memory, group: Group) -> bool:
-        """Whether nobody reads it but its own launch, which holds it."""
-        return (
-            not memory.kept
-            and all(reader is group for reader, _ in self._readers.get(memory, ()))
-            and not (is_looped(group) and self._is_read_again(memory, group))
-        )
-
-    def _is_read_again(self, memory: Memory, group: Group) -> bool:
-        """Whether it is read in another loop than it was made in (codegen/common.py,
-        ``invalidated_stores``)."""
-        maker = next((each for each in group.kernels if each.number == memory.of), None)
-        if maker is None or maker.kind == SUMS or maker.numel != group.numel * group.rnumel:
-            return False
-        loops = self._loops.get(group)
-        if loops is None:
-            loops = self._loops[group] = loops_of(group)
-        return any(
-            loops[reader.number] != loops[maker.number]
-            for _, reader in self._readers.get(memory, ())
-        )
-
     def _emit(self, group: Group) -> None:
         first = group.kernels[0]
         if first.elements:
@@ -173,7 +152,7 @@ class Emission:
             self.graph.nodes.append(node)
             return
         made = [write.memory for kernel in group.kernels for write in kernel.writes]
-        inside = [memory for memory in made if self._is_inside(memory, group)]
+        inside = [memory for memory in made if self._held.is_inside(memory, group)]
         read = [memory for kernel in group.kernels for memory in self._read[kernel]]
         seen = dict.fromkeys([memory for memory in read if memory not in made])
         reads = [self._buffer(each) for each in seen if self._is_known(each)]
@@ -238,7 +217,7 @@ class Emission:
                 source.of is not None
                 and group.own >> source.of & 1
                 and source.of not in self._added_up
-                and self._is_inside(source, group)
+                and self._held.is_inside(source, group)
             ):
                 # A chain: what its middle takes over, or memory of its own.
                 return (*found, *self._takes_over(source, group))

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
 
 
-HELD_IN_ROWS, HELD_ELSEWHERE = 1024, 64  # elements
-
-
 class Group:
     """Kernels that are launched as one, in the order in which they were fused, as
     ``FusedSchedulerNode.fuse`` has them. ``ancestors`` and ``own`` are bits by kernel numbers."""
@@ -152,14 +149,6 @@ def steps_by_one(group: Group, memory: Memory) -> bool:
     """Whether the innermost loop does so where it reads this memory."""
     reads = [each for each in group.reads if each.memory is memory]
     return all(each.steps_by_one for each in reads)
-
-
-def is_looped(group: Group) -> bool:
-    """Whether its sums are too long to be held at once (codegen/triton.py,
-    ``should_use_persistent_reduction``)."""
-    if not group.sums:
-        return False
-    return group.rnumel > (HELD_IN_ROWS if is_contiguous(group) else HELD_ELSEWHERE)
 
 
 def fits(one: Group, other: Group, *, merges: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.compiled.derive.concatenating import JOINED_AGAIN
 from nanolint.memory.compiled.derive.emission import Emission
 from nanolint.memory.compiled.derive.fusion import fuse
 from nanolint.memory.compiled.derive.joint import by_locality, idle_casts
@@ -89,6 +90,8 @@ class Plans:
             asked=device.asked,
         )  # fmt: skip
         lowering.run(operations)
+        if lowering.joins_again:
+            device.tape.assume(JOINED_AGAIN)
         kept = set()
         for each in outputs:
             memory = lowering.output(each)
@@ -99,7 +102,8 @@ class Plans:
             groups, lowering.inputs,
             workspace_bytes=device.passing_workspace_bytes,
             bias_bytes=device.passing_bias_bytes, asked=device.asked,
-            counts_mutated=self.inductor.counts_mutated, **how,
+            counts_mutated=self.inductor.counts_mutated,
+            weighs_sums=self.inductor.weighs_sums, **how,
         )  # fmt: skip
         return lowering, emission
 
