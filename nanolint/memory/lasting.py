@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from nanolint.files import cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     Question = TypeVar("Question", bound=Callable[..., Any])
 
@@ -40,16 +40,18 @@ class Answers:
     """What was kept of the answers about one reading."""
 
     def __init__(self, reading: str) -> None:
+        # The name of a reading has all texts in it: a digest stands for it in each line's place.
         digest = hashlib.sha256(reading.encode("utf-8", "surrogatepass")).hexdigest()
         self._name = f"answers about {digest}"
         self._said = dict(map(json.loads, cache.lines(self._name)))
 
-    def find(self, question: Callable[..., Any], given: tuple[object, ...]) -> Iterator[Any]:
-        """The answer to a question, where one was kept."""
-        classes = _made_of.get(question)
-        key = "" if classes is None else _key(question, given)
-        if classes is not None and key in self._said:
-            yield _read(self._said[key], classes)
+    def knows(self, question: Callable[..., Any], given: tuple[object, ...]) -> bool:
+        """Whether an answer was kept."""
+        return question in _made_of and _key(question, given) in self._said
+
+    def find(self, question: Callable[..., Any], given: tuple[object, ...]) -> Any:
+        """The answer to a question, which is known."""
+        return _read(self._said[_key(question, given)], _made_of[question])
 
     def keep(self, question: Callable[..., Any], given: tuple[object, ...], answer: object) -> None:
         """Keep the answer to a question that is marked as one whose answers last."""

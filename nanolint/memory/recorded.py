@@ -104,9 +104,8 @@ class Recorded(Generic[OneTape]):
 
     def _knows(self, key: Key) -> bool:
         """Whether an answer is known, with those that an earlier process has kept."""
-        if key not in self._answers and self._kept is not None:
-            for found in self._kept.find(*key):
-                self._answers[key] = found
+        if key not in self._answers and self._kept is not None and self._kept.knows(*key):
+            self._answers[key] = self._kept.find(*key)
         return key in self._answers
 
     def _tell(self, key: Key, answer: object) -> None:

@@ -51,7 +51,8 @@ def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
 def needs_no_reading(run: Run, gpu: Gpu | None = None) -> bool:
     """Whether the tape of ``run`` is kept, or follows from the reading of another micro-batch."""
     recipe = _recipe(run, gpu)
-    if kept.has(recipe.name):
+    name = recipe.name
+    if name is not None and kept.has(name):
         return True
     with turn():
         kin = _kin(recipe)
@@ -82,43 +83,44 @@ def _recorded(recipe: _Recipe) -> Recorded[Tape] | Unread:
 
 
 def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
-    again, answers = partial(_again, recipe), _answers(recipe)
-    if answers is not None and any(answers.find(said_of, ())):
+    again, name = partial(_again, recipe), recipe.name
+    answers = _answers(name)
+    if answers is not None and answers.knows(said_of, ()):
         asked.is_kept = True
         return Recorded(None, again, answers)
-    found = _found(recipe, asked)
+    found = _found(recipe, name, asked)
     return found if isinstance(found, Unread) else Recorded(found, again, answers)
 
 
 def answers_about(runs: Iterable[tuple[Run, Gpu | None]]) -> Answers | None:
     """Where answers are kept that follow from these runs, and from others that differ from them in
     what is asked; None where they are not."""
-    return _answers(*(_recipe(run, gpu) for run, gpu in runs))
+    return _answers(*(_recipe(run, gpu).name for run, gpu in runs))
 
 
-def _answers(*recipes: _Recipe) -> Answers | None:
-    names = "\n".join(each.name for each in recipes)
-    if any(isinstance(each.run.program, Profiled) for each in recipes):
-        return None  # which is as quickly worked out
-    return Answers(names) if kept.can_keep(names) else None
+def _answers(*names: str | None) -> Answers | None:
+    told = [each for each in names if each is not None]
+    whole = "\n".join(told)
+    return Answers(whole) if len(told) == len(names) and kept.can_keep(whole) else None
 
 
 def _again(recipe: _Recipe) -> Tape:
-    found = _found(recipe, Asked(recipe.card))
+    found = _found(recipe, recipe.name, Asked(recipe.card))
     assert isinstance(found, Tape)
     return found
 
 
-def _found(recipe: _Recipe, asked: Asked) -> Tape | Unread:
-    if isinstance(recipe.run.program, Profiled):
+def _found(recipe: _Recipe, name: str | None, asked: Asked) -> Tape | Unread:
+    """``name`` is the recipe's, which has all texts in it and is made once for each reading."""
+    if name is None:
         return recipe.record(asked)
-    found = kept.find(recipe.name)
+    found = kept.find(name)
     if found is not None:
         asked.is_kept = True
         return found
     with turn():
         found = _read(recipe, asked)
-    kept.keep(recipe.name, found)
+    kept.keep(name, found)
     return found
 
 
@@ -242,8 +244,11 @@ class _Recipe(NamedTuple):
         return family, numbers_of(self.run) + whole
 
     @property
-    def name(self) -> str:
-        """What tells it from any other; ``kept.py`` says where it may not."""
+    def name(self) -> str | None:
+        """What tells it from any other; ``kept.py`` says where it may not. None for a profile,
+        which is worked out as quickly as it is found."""
+        if isinstance(self.run.program, Profiled):
+            return None
         return repr((self.of_any_card, self.card))
 
     @property

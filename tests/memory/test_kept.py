@@ -217,7 +217,7 @@ def test_what_is_kept_later_is_the_next_command_s(monkeypatch: pytest.MonkeyPatc
 
 
 def names() -> list[str]:
-    return [recording._recipe(replace(OWN, batch_size=each), GPU).name for each in (1, 2)]
+    return [str(recording._recipe(replace(OWN, batch_size=each), GPU).name) for each in (1, 2)]
 
 
 def test_what_is_too_much_to_wait_is_kept_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,9 +91,9 @@ def _kept(
     """What an earlier process has found, or this one finds."""
     answers = answers_about([(run, target.gpu) for run, target in cases])
     about = (upward, *((replace(run, program=None), target) for run, target in cases))
-    known = [] if answers is None else answers.find(_searched, about)
-    for found in known:
-        pair: tuple[int, int] | None = found
+    pair: tuple[int, int] | None
+    if answers is not None and answers.knows(_searched, about):
+        pair = answers.find(_searched, about)
         return pair
     pair = _searched(cases, upward, like)
     if answers is not None:

@@ -212,7 +212,7 @@ class Calling(Realizing):
             if part in unused or not part.nbytes:
                 self._unread += 1
                 continue
-            strides = strides_of(each, values, place)
+            strides = _strides_of(each, values, place)
             memory = self._memory(part.shape, strides, part.dtype, part.role, pads=False)
             memory.part = True
             elements.append(memory)
@@ -296,7 +296,7 @@ def _copy(value: Value, of: Operation) -> Memory:
     return Memory("copy", value.shape, contiguous_strides(value.shape), of.dtype, value.box.role)
 
 
-def strides_of(each: Operation, values: Sequence[Value], place: int) -> Strides:
+def _strides_of(each: Operation, values: Sequence[Value], place: int) -> Strides:
     """Of a result: what it lies as may lie otherwise in memory than was traced."""
     part, source = each.parts[place], LYING_AS.get(each.name, {}).get(place)
     if source is None or each.of[source].strides != part.strides:
