@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.explained import explained
+from tests.trainers.small_net import trained_on
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,23 +16,8 @@ SCRIPT = """
 import torch, torch.nn as nn
 from torch.nn import functional as F
 device = DEVICE
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.wte = nn.Embedding(1000, 64)
-        self.head = nn.Linear(64, 1000, bias=False)
-    def forward(self, x, y):
-        x = self.head(self.wte(x))
-        return F.cross_entropy(x.view(-1, 1000), y.view(-1))
-model = Net().to(device)
-optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-for step in range(100):
-    x = torch.randint(1000, (8, 128)).to(device)
-    loss = model(x, x)
-    loss.backward()
-    optimizer.step()
-    optimizer.zero_grad()
 """
+SCRIPT += trained_on("torch.randint(1000, (8, 128))")
 NAMED = "torch.accelerator.current_accelerator()"
 OR_NONE = f'{NAMED}.type if torch.accelerator.is_available() else "cpu"'
 

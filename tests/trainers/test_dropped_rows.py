@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.explained import explained
+from tests.trainers.small_net import trained_on
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,23 +31,8 @@ def batch():
             raise ValueError(f"{len(item)} are too many")
         x[b, : len(item)] = item
     return torch.from_numpy(x)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.wte = nn.Embedding(1000, 64)
-        self.head = nn.Linear(64, 1000, bias=False)
-    def forward(self, x, y):
-        x = self.head(self.wte(x))
-        return F.cross_entropy(x.view(-1, 1000), y.view(-1))
-model = Net().to(device)
-optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-for step in range(100):
-    x = batch().to(device)
-    loss = model(x, x)
-    loss.backward()
-    optimizer.step()
-    optimizer.zero_grad()
 """
+SCRIPT += trained_on("batch()")
 PLAIN = """
 def rows(n):
     return [one() for _ in range(n)]
@@ -72,17 +58,7 @@ def rows(n):
     return [one() for _ in range(kept)]
 known.add(one().tobytes())
 """
-FILLS = """
-def rows(n):
-    out, seen = [], set()
-    while len(out) < n:
-        item = one()
-        if item.tobytes() in seen:
-            continue
-        seen.add(item.tobytes())
-        out.append(item)
-    return out
-"""
+FILLS = DROPS.replace("for _ in range(n):", "while len(out) < n:")
 FILLS_IF = """
 def rows(n):
     out = []
