@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -136,6 +137,47 @@ def test_a_memo_does_not_keep_what_another_thread_has_had_forgotten_meanwhile(fo
     (folder / "a.py").write_bytes(b"a = 1\n")
     assert content(folder / "a.py") == b"a = 1\n"
     assert content(folder / "a.py") == b"a = 2\n"
+
+
+def test_what_stands_for_a_file_in_a_block_does_so_for_its_thread_alone(folder: Path) -> None:
+    supposed = {folder / "a.py": b"a = 2\n", folder / "c.py": b"c = 1\n"}
+    elsewhere: list[object] = []
+
+    def look() -> None:
+        elsewhere.extend((door.read_bytes(folder / "a.py"), door.names(folder, "*.py")))
+
+    with door.instead(supposed):
+        thread = Thread(target=look)
+        thread.start()
+        thread.join()
+        assert door.read_bytes(folder / "a.py") == b"a = 2\n"
+        assert door.names(folder, "*.py") == ("a.py", "c.py")
+        assert door.is_file(folder / "c.py")
+        with door.instead({folder / "a.py": b"a = 3\n"}):
+            assert door.read_bytes(folder / "a.py") == b"a = 3\n"
+            assert door.is_file(folder / "c.py")
+        assert door.read_bytes(folder / "a.py") == b"a = 2\n"
+    assert elsewhere == [b"a = 1\n", ("a.py",)]
+    assert door.read_bytes(folder / "a.py") == b"a = 1\n"
+    assert not door.is_file(folder / "c.py")
+
+
+def test_a_memo_keeps_what_follows_from_such_a_file_for_the_block_alone(folder: Path) -> None:
+    calls = []
+
+    @notes.memo
+    def lines(name: str) -> list[bytes]:
+        calls.append(name)
+        return door.read_bytes(folder / name).splitlines()
+
+    def both() -> list[list[bytes]]:
+        return [lines("a.py"), lines("config/b.py")]
+
+    assert both() == [[b"a = 1"], [b"b = 1"]]
+    with door.instead({folder / "a.py": b"a = 2\n"}):
+        assert both() == both() == [[b"a = 2"], [b"b = 1"]]
+    assert both() == [[b"a = 1"], [b"b = 1"]]
+    assert calls == ["a.py", "config/b.py", "a.py"]
 
 
 def test_a_memo_tells_what_it_read_each_time(folder: Path) -> None:

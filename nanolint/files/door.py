@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import contextmanager
+from contextvars import ContextVar
 from hashlib import blake2b
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO
 
 from nanolint.errors import Unusable
@@ -34,6 +36,8 @@ _KINDS = (
 )
 
 _shown: dict[str, bytes] = {}  # the unsaved text of files that an editor has open
+# What else stands for files, for one thread.
+_instead: ContextVar[Mapping[str, bytes]] = ContextVar("instead", default=MappingProxyType({}))
 
 
 @asks("content")
@@ -44,7 +48,7 @@ def read_bytes(path: Path | str, limit: int = MOST_BYTES) -> bytes:
     """
     place = place_of(path)
     try:
-        content = _shown.get(place)
+        content = _stands_for(place)
         if content is None:
             content = _read(place, limit)
         if len(content) > limit:
@@ -74,7 +78,7 @@ def reason(error: OSError | ValueError) -> str:
 def kind(path: Path | str) -> str:
     """FILE, FOLDER, OTHER (a device, say), BROKEN_LINK, NOTHING, or UNKNOWN: not ours to see."""
     place = place_of(path)
-    found = FILE if place in _shown else _kind(place)
+    found = _kind(place) if _stands_for(place) is None else FILE
     note(("kind", place), found.encode())
     return found
 
@@ -109,7 +113,8 @@ def names(folder: Path | str, pattern: str = "*") -> tuple[str, ...]:
         listed = set(os.listdir(place))
     except (OSError, ValueError):
         listed = set()
-    listed.update(os.path.basename(path) for path in _shown if os.path.dirname(path) == place)
+    standing = (*_shown, *_instead.get())
+    listed.update(os.path.basename(path) for path in standing if os.path.dirname(path) == place)
     found = tuple(sorted(name for name in listed if _matches(name, pattern)))
     note(("names", place, pattern), os.fsencode("\0".join(found)))
     return found
@@ -173,15 +178,23 @@ def show(path: Path, content: bytes | None) -> None:
 
 @contextmanager
 def instead(contents: Mapping[Path, bytes]) -> Iterator[None]:
-    """Let ``contents`` stand for these files within the block, whatever an editor shows of them."""
-    before = {path: _shown.get(place_of(path)) for path in contents}
+    """Let ``contents`` stand for these files within the block, whatever an editor shows of them.
+
+    Other threads see nothing of it.
+    """
+    standing = {**_instead.get(), **{place_of(path): each for path, each in contents.items()}}
+    token = _instead.set(standing)
     try:
-        for path, content in contents.items():
-            show(path, content)
-        yield
+        with notes.supposing(standing):
+            yield
     finally:
-        for path, shown in before.items():
-            show(path, shown)
+        _instead.reset(token)
+
+
+def _stands_for(place: str) -> bytes | None:
+    """What stands for the file at ``place``, if anything does."""
+    content = _instead.get().get(place)
+    return _shown.get(place) if content is None else content
 
 
 def forget(path: Path | None = None) -> None:

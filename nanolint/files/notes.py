@@ -13,12 +13,12 @@ from contextvars import ContextVar
 from functools import wraps
 from hashlib import blake2b
 from threading import Lock
-from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from nanolint.errors import Unusable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -30,7 +30,20 @@ Reads: TypeAlias = dict[Question, str]
 CONTRADICTION = ""  # the digest of two different answers to one question: it changed meanwhile
 LISTINGS = ("names", "entries", "texts")  # questions whose answer a new file in the folder changes
 
+
+class Supposed(NamedTuple):
+    """Files whose content is supposed to be another one, and what was worked out from that."""
+
+    places: Collection[str]
+    kept: dict[object, tuple[object, Reads]]
+
+    def matters(self, reads: Reads) -> bool:
+        """Whether what was read is another thing then."""
+        return any(concerns(reads, place) for place in self.places)
+
+
 _reads: ContextVar[Reads | None] = ContextVar("reads", default=None)
+_supposed: ContextVar[Supposed | None] = ContextVar("supposed", default=None)
 _forgotten, _forgetting = 0, Lock()  # how often ``forget`` was called, by one thread at a time
 _memos: list[dict[tuple[object, ...], tuple[object, Reads]]] = []
 _askers: dict[str, Callable[..., object]] = {}  # by the kind of a question, what asks it again
@@ -119,20 +132,36 @@ def memo(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     @wraps(function)
     def remembered(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         assert not kwargs
+        supposed = _supposed.get()
         entry = kept.get(args)
-        if entry is None:
-            before = _forgotten
-            with noting() as reads:
-                entry = function(*args, **kwargs), reads
-            with _forgetting:
-                if _forgotten == before:
-                    kept[args] = entry
-        else:
+        if supposed is not None and (entry is None or supposed.matters(entry[1])):
+            entry = supposed.kept.get((remembered, args))  # type: ignore[assignment]
+        if entry is not None:
             recall(entry[1])
+            return entry[0]
+        before = _forgotten
+        with noting() as reads:
+            entry = function(*args, **kwargs), reads
+        if supposed is not None and supposed.matters(reads):
+            supposed.kept[remembered, args] = entry
+            return entry[0]
+        with _forgetting:
+            if _forgotten == before:
+                kept[args] = entry
         return entry[0]
 
     _memos.append(kept)  # type: ignore[arg-type]
     return remembered
+
+
+@contextmanager
+def supposing(places: Collection[str]) -> Iterator[None]:
+    """Keep what the block works out from the files at these absolute paths for the block alone."""
+    token = _supposed.set(Supposed(places, {}))
+    try:
+        yield
+    finally:
+        _supposed.reset(token)
 
 
 def forget(place: str | None = None) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.likely import likely_texts
 from nanolint.memory.recording import kind
-from nanolint.memory.turns import ahead
+from nanolint.memory.turns import GaveWay, giving_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +49,7 @@ class Ahead:
         def read() -> None:
             if before is not None:
                 before.join()
-            with ahead(wanted.is_set):
+            with suppress(GaveWay), giving_way(wanted.is_set):
                 for key, texts in unread.items():
                     _judge(texts, context.path, plan)
                     self._read = [*self._read, key][-MOST_READ:]

@@ -36,7 +36,7 @@ def code_actions(
     ``edit_of`` makes edits of the document, and of other files, one of the workspace.
     """
     only = wanted.context.only
-    if _asked_for(types.CodeActionKind.QuickFix, only):
+    if is_asked_for(types.CodeActionKind.QuickFix, only):
         first = positions.offset(wanted.range.start)
         last = positions.offset(wanted.range.end)
         touched = [
@@ -46,7 +46,7 @@ def code_actions(
         ]
         yield from _fixes(touched, uri, positions, edit_of)
         yield from _ignores(judged, touched, uri, positions, edit_of)
-    if _asked_for(FIX_ALL, only):
+    if is_asked_for(FIX_ALL, only):
         fixed = judged.fixed
         edits = changes(judged.text, fixed.text)
         others = [
@@ -59,7 +59,7 @@ def code_actions(
             )
 
 
-def _asked_for(kind: str, only: Sequence[str] | None) -> bool:
+def is_asked_for(kind: str, only: Sequence[str] | None) -> bool:
     """Whether the client wants this kind, or a kind above it; without a filter it wants all."""
     return only is None or any(kind == each or kind.startswith(f"{each}.") for each in only)
 

@@ -74,7 +74,7 @@ async def _pressed(server: NanolintServer, question: str, answers: tuple[str, ..
 
 async def _write(server: NanolintServer, chosen: Choice) -> None:
     """Ask the editor to change the settings of the config that is meant."""
-    config = _config(server, chosen.uri)
+    config = await _config(server, chosen.uri)
     if config is None or chosen.gpu is None:
         raise NoChoice("open a config first: its settings are the ones to change")
     found = settings_edit(config, chosen.gpu)
@@ -95,8 +95,9 @@ async def _write(server: NanolintServer, chosen: Choice) -> None:
         server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
 
-def _config(server: NanolintServer, uri: str | None) -> Path | None:
+async def _config(server: NanolintServer, uri: str | None) -> Path | None:
     """The config whose settings are meant; without ``uri`` any that is open."""
+    await server.settle()
     for each in [uri] if uri else server.workspace.text_documents:
         document = server.session.document(each)
         context = None if document is None else document.context

@@ -26,13 +26,14 @@ TRIGGERS = ["'", '"', "=", "["]
 
 def register(server: NanolintServer) -> None:
     """Answer the requests of an editor about an open document."""
-    lines = ModelLines(server.session)
+    lines = ModelLines(server.session, server.settle)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def _hover(params: types.HoverParams) -> types.Hover | None:
         document = server.session.document(params.text_document.uri)
         if document is None:
             return None
+        await server.judged(document)
         context = document.context
         positions = server.positions(document)
         offset = positions.offset(params.position)
@@ -66,9 +67,12 @@ def register(server: NanolintServer) -> None:
         return answers.completions(found, positions.range, server.client_capabilities)
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
-    def _inlay_hints(params: types.InlayHintParams) -> list[types.InlayHint]:
+    async def _inlay_hints(params: types.InlayHintParams) -> list[types.InlayHint]:
         document = server.session.document(params.text_document.uri)
-        if document is None or document.context is None:
+        if document is None:
+            return []
+        await server.judged(document)
+        if document.context is None:
             return []
         positions = server.positions(document)
         first, last = positions.offset(params.range.start), positions.offset(params.range.end)
@@ -81,6 +85,7 @@ def register(server: NanolintServer) -> None:
         document = server.session.document(params.text_document.uri)
         if document is None:
             return []
+        await server.judged(document)
         titles = () if document.context is None else code_lenses(document.context)
         return [
             *answers.code_lenses(titles),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified
 
-from nanolint.lsp.code_actions import KINDS, code_actions
+from nanolint.lsp.code_actions import FIX_ALL, KINDS, code_actions, is_asked_for
 
 if TYPE_CHECKING:
     from nanolint.lsp.server import NanolintServer
@@ -21,18 +23,28 @@ def register(server: NanolintServer) -> None:
         types.TEXT_DOCUMENT_DIAGNOSTIC,
         types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False),
     )
-    def pull(params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
+    async def pull(
+        params: types.DocumentDiagnosticParams,
+    ) -> types.RelatedFullDocumentDiagnosticReport:
         document = session.document(params.text_document.uri)
-        found = server.diagnostics(document) if document and server.capabilities.pulls else []
-        return types.RelatedFullDocumentDiagnosticReport(found)
+        if document is None or not server.capabilities.pulls:
+            return types.RelatedFullDocumentDiagnosticReport([])
+        return types.RelatedFullDocumentDiagnosticReport(await server.diagnostics(document))
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=list(KINDS))
     )
-    def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+    async def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
         document = session.document(params.text_document.uri)
-        if document is None or document.judged is None:
+        if document is None:
             return []
+        judged = await server.judged(document)
+        if judged is None:
+            return []
+        if is_asked_for(FIX_ALL, params.context.only):
+            await asyncio.to_thread(getattr, judged, "fixed")  # other texts are judged for it
+            if document.current is not judged:
+                raise JsonRpcContentModified("other text was typed meanwhile")
         edit_of = partial(server.edit_of, document)
         positions = server.positions(document)
-        return list(code_actions(document.judged, document.uri, positions, params, edit_of))
+        return list(code_actions(judged, document.uri, positions, params, edit_of))

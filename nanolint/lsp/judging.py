@@ -79,15 +79,9 @@ def judge_text(text: str, path: Path | None, plan: Plan) -> Judged:
 
 
 def judge_ahead(text: str, path: Path | None, plan: Plan) -> None:
-    """Judge a text that nobody has typed, so that all is known when somebody does.
-
-    Fixes that edit other files too are not tried: their new texts would stand for those files
-    meanwhile, for whoever else reads them.
-    """
+    """Judge a text that nobody has typed, so that all is known when somebody does."""
     linted = _linter(path, plan.setup(path))
-    report = linted(text)
-    if not any(each.fix and each.fix.elsewhere for each in report.diagnostics):
-        offered(linted, text, report)
+    offered(linted, text, linted(text))
 
 
 def _linter(path: Path | None, setup: Setup) -> Callable[[str], Report]:

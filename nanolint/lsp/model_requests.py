@@ -12,6 +12,8 @@ from nanolint.report.lines import functions_of
 from nanolint.trainers.nanogpt.kind import FileKind
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from nanolint.lsp.model_lines import Chosen, Lens
     from nanolint.lsp.session import Document, Session
     from nanolint.report.lines import LineReport
@@ -23,8 +25,9 @@ MOST_KEPT = 8  # answers
 class ModelLines:
     """The answers. One text and run is worked out once, beside what else the server does."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, settle: Callable[[], Awaitable[None]]) -> None:
         self._session = session
+        self._settle = settle
         self._kept: dict[object, LineReport | str] = {}
         self._last: dict[str, tuple[Lens, ...]] = {}
 
@@ -37,7 +40,7 @@ class ModelLines:
             return ()
         if not await _is_still(document):
             return self._last.get(document.uri, ())
-        chosen = chosen_run(self._session, document)
+        chosen = await self._chosen(document)
         if chosen is None:  # half typed, or no run's model
             return () if functions_of(document.text) else self._last.get(document.uri, ())
         found = lenses(chosen, await self._report(chosen))
@@ -48,11 +51,15 @@ class ModelLines:
         """What the line at ``offset`` holds; None where it holds nothing, or that is not known."""
         if not self._session.shows_lines:
             return None
-        chosen = chosen_run(self._session, document)
+        chosen = await self._chosen(document)
         if chosen is None:
             return None
         found = hover(chosen, await self._report(chosen), offset)
         return None if found is None else Hover(*found)
+
+    async def _chosen(self, document: Document) -> Chosen | None:
+        await self._settle()
+        return await asyncio.to_thread(chosen_run, self._session, document)
 
     async def _report(self, chosen: Chosen) -> LineReport | str:
         case = chosen.case

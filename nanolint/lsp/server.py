@@ -15,16 +15,18 @@ from nanolint.lsp import client_settings
 from nanolint.lsp.ahead import Ahead
 from nanolint.lsp.client_settings import AHEAD, LINES
 from nanolint.lsp.diagnostics import protocol_diagnostic
+from nanolint.lsp.judgements import Judgements
 from nanolint.lsp.positions import Positions
 from nanolint.lsp.protocol import StrictProtocol
 from nanolint.lsp.session import Session
 from nanolint.memory import kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
     from pathlib import Path
 
     from nanolint.diagnostics import Edit, FileEdits
+    from nanolint.lsp.judging import Judged
     from nanolint.lsp.session import Document
 
 # How long the document that is typed in waits for the next keystroke, and the others that depend
@@ -46,8 +48,8 @@ class NanolintServer(LanguageServer):
             text_document_sync_kind=types.TextDocumentSyncKind.Full,
         )
         self.session = Session(os.environ, self._tell)
-        self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._waiting: list[Document] = []  # to be published one by one
+        self._judgements = Judgements(self.session)
+        self._tasks: dict[str, asyncio.Future[None]] = {}
         self._options: Mapping[str, Any] = {}
         self._ahead, self._reads_ahead = Ahead(), True
 
@@ -64,9 +66,20 @@ class NanolintServer(LanguageServer):
         encoding = self.workspace.position_encoding or types.PositionEncodingKind.Utf16
         return Positions(text, encoding)
 
-    def diagnostics(self, document: Document) -> list[types.Diagnostic]:
+    async def settle(self) -> None:
+        """Return once all that is open is judged as it stands then."""
+        for each in self.session.documents:
+            await self._judgements.settle(each)
+
+    async def judged(self, document: Document) -> Judged | None:
+        """The outcome for a document as it stands then; meanwhile others are served, and whatever
+        is typed is taken."""
+        await self._judgements.settle(document)
+        return document.current
+
+    async def diagnostics(self, document: Document) -> list[types.Diagnostic]:
         """What is found in a document."""
-        judged = document.judged
+        judged = await self.judged(document)
         if judged is None:
             return []
         positions = self.positions(document)
@@ -81,7 +94,8 @@ class NanolintServer(LanguageServer):
         self._ahead.give_way()
         self._later("ahead", QUIET, partial(self._begin, document))
 
-    def _begin(self, document: Document) -> None:
+    async def _begin(self, document: Document) -> None:
+        await self.judged(document)
         kept.keep_waiting()
         if not self._reads_ahead or self.session.document(document.uri) is not document:
             return
@@ -97,18 +111,22 @@ class NanolintServer(LanguageServer):
 
     def refresh_soon(self) -> None:
         """Refresh after a pause in which there is no other cause to."""
-        self._later("", LONG_PAUSE, self.refresh)
+        self._later("", LONG_PAUSE, self._refresh)
 
     def refresh(self) -> None:
         """Tell the client of everything that is open as it looks now."""
-        self._waiting = [each for each in self.session.documents if each.is_python]
-        self._publish_next()
+        self._later("", 0, self._refresh)
+
+    async def _refresh(self) -> None:
         if self.capabilities.pulls:
             self.workspace_diagnostic_refresh(None)
         if self.capabilities.refresh_inlay_hints:
             self.workspace_inlay_hint_refresh(None)
         if self.capabilities.refresh_code_lenses:
             self.workspace_code_lens_refresh(None)
+        for each in self.session.documents:
+            if each.is_python:
+                await self._publish(each)
 
     def edit_of(
         self, document: Document, edits: Iterable[Edit], elsewhere: Iterable[FileEdits] = ()
@@ -154,30 +172,27 @@ class NanolintServer(LanguageServer):
         self.session.shows_lines = all(client_settings.wants(LINES, each) for each in sent)
         self._reads_ahead = all(client_settings.wants(AHEAD, each) for each in sent)
 
-    def _later(self, what: str, pause: float, act: Callable[[], None]) -> None:
-        timer = self._timers.pop(what, None)
-        if timer is not None:
-            timer.cancel()
-        self._timers[what] = asyncio.get_running_loop().call_later(pause, act)
+    def _later(self, what: str, pause: float, act: Callable[[], Awaitable[None]]) -> None:
+        """Act after a pause, in place of what was to be done, or is being done, under that name."""
 
-    def _publish_next(self) -> None:
-        """Publish one of those that wait; between two of them a keystroke has its turn.
+        async def later() -> None:
+            await asyncio.sleep(pause)
+            await act()
 
-        A keystroke that they depend on puts off what is left of them: ``refresh_soon``.
-        """
-        if self._waiting:
-            self._publish(self._waiting.pop(0))
-            self._later("", PAUSE, self._publish_next)
+        before = self._tasks.get(what)
+        if before is not None:
+            before.cancel()
+        self._tasks[what] = asyncio.ensure_future(later())
 
-    def _publish(self, document: Document) -> None:
-        if self.session.document(document.uri) is not document:
-            return
+    async def _publish(self, document: Document) -> None:
         if self.capabilities.pulls:
             return
-        version = self.workspace.get_text_document(document.uri).version
-        self.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(document.uri, self.diagnostics(document), version)
-        )
+        found = await self.diagnostics(document)
+        if self.session.document(document.uri) is document:
+            version = self.workspace.get_text_document(document.uri).version
+            self.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(document.uri, found, version)
+            )
 
     def _tell(self, line: str) -> None:
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, line))

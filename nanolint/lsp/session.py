@@ -26,7 +26,10 @@ SUFFIX = ".py"
 
 @dataclass
 class Document:
-    """A text that an editor has open. ``whole`` is the last outcome for a text that parsed."""
+    """A text that an editor has open. ``whole`` is the last outcome for a text that parsed.
+
+    ``state`` grows with each new text, and whenever what it is judged by may be another thing.
+    """
 
     uri: str
     path: Path | None
@@ -37,15 +40,34 @@ class Document:
     whole: Judged | None = None
     touched: int = 0  # grows with each opening and change of any document
     typed: int | None = None  # where the last change begins
+    state: int = 0
+    judged_in: int | None = None  # the state that ``current`` is of
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether nothing is to be worked out about the text as it stands."""
+        return not self.is_python or self.judged_in == self.state
 
     @property
     def judged(self) -> Judged | None:
-        """The outcome for the text as it stands; None where it cannot be judged."""
-        if self.current is None and self.is_python:
-            self.current = self.judge(self)
-            if self.current is not None and self.current.is_whole:
-                self.whole = self.current
+        """The outcome for the text as it stands, worked out at once where it is not known; None
+        where it cannot be judged."""
+        if not self.is_judged:
+            self.take(self.judge(self), self.state)
         return self.current
+
+    def take(self, judged: Judged | None, state: int) -> None:
+        """Take the outcome that was worked out in a state, unless that is over."""
+        if state != self.state:
+            return
+        self.current, self.judged_in = judged, state
+        if judged is not None and judged.is_whole:
+            self.whole = judged
+
+    def look_again(self) -> None:
+        """What was worked out is of what was there before."""
+        self.current = None
+        self.state += 1
 
     @property
     def context(self) -> Context | None:
@@ -100,14 +122,18 @@ class Session:
         if document is None or document.text == text:
             return []
         document.typed = _first_difference(document.text, text)
-        document.text, document.current = text, None
+        document.text = text
+        document.look_again()
         self._touch(document)
         return self._shown(document, text)
 
     def close(self, uri: str) -> list[Document]:
         """Forget a document. Returns the others to which it matters what is on the disk now."""
         document = self._documents.pop(uri, None)
-        return [] if document is None else self._shown(document, None)
+        if document is None:
+            return []
+        document.look_again()
+        return self._shown(document, None)
 
     def files_changed(self, paths: Iterable[Path]) -> list[Document]:
         """Look again at these files. Returns the documents that they matter to."""
@@ -182,18 +208,32 @@ class Session:
         nearest = next((folder for folder in around if folder in self._tables), None)
         return self._tables.get(nearest, {})
 
+    def judgement(self, document: Document) -> Callable[[], Judged | None]:
+        """What judges a document as it stands, in whatever thread calls it; None of what cannot be
+        judged, as is told here."""
+        with notes.noting() as reads:
+            plan = self.plan_for(document.path)
+        text, path = document.text, document.path
+
+        def judge() -> Judged | None:
+            if plan is None:
+                return None
+            judged = judge_text(text, path, plan)
+            judged.reads.update(reads)
+            return judged
+
+        return judge
+
+    def tell_bug(self, error: Exception) -> None:
+        """Tell of a bug of nanolint's."""
+        self._tell_once(f"nanolint: internal error: {type(error).__name__}: {error}")
+
     def _judge(self, document: Document) -> Judged | None:
         try:
-            with notes.noting() as reads:
-                plan = self.plan_for(document.path)
-                if plan is None:
-                    return None
-                judged = judge_text(document.text, document.path, plan)
+            return self.judgement(document)()
         except Exception as error:  # a bug must cost one outcome, never the session
-            self._tell_once(f"nanolint: internal error: {type(error).__name__}: {error}")
+            self.tell_bug(error)
             return None
-        judged.reads.update(reads)
-        return judged
 
     def _tell_once(self, line: str) -> None:
         if line not in self._told:
@@ -217,7 +257,7 @@ class Session:
     def _stale(self, documents: Iterable[Document]) -> list[Document]:
         found = list(documents)
         for document in found:
-            document.current = None
+            document.look_again()
         return found
 
 

@@ -1,5 +1,5 @@
-"""One reading at a time, and one search: they share what they learn. Those that are made ahead give
-way."""
+"""One reading at a time, and one search: they share what they learn. One that nobody waits for any
+more, or not yet, gives way to others."""
 
 from __future__ import annotations
 
@@ -16,27 +16,30 @@ _gives_way: ContextVar[Callable[[], bool] | None] = ContextVar("gives_way", defa
 
 
 class GaveWay(BaseException):
-    """Somebody waits for an answer: what is read ahead ends. No error of what was read, so that
-    nobody who expects one takes it for that."""
+    """Others wait for an answer: the block ends. No error of what was read, so that nobody who
+    expects one takes it for that."""
 
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """The block alone reads. Raises GaveWay where what is read ahead is to give way."""
-    is_wanted = _gives_way.get()
-    if is_wanted is not None and is_wanted():
-        raise GaveWay
+    """The block alone reads. Raises GaveWay where it is to give way."""
+    _give_way()
     with _turn:
+        _give_way()
         yield
 
 
 @contextmanager
-def ahead(is_wanted: Callable[[], bool]) -> Iterator[None]:
-    """What the block reads is read ahead. It ends where ``is_wanted`` before a reading."""
-    token = _gives_way.set(is_wanted)
+def giving_way(is_to: Callable[[], bool]) -> Iterator[None]:
+    """Where ``is_to``, the block ends before its next reading. Raises GaveWay then."""
+    token = _gives_way.set(is_to)
     try:
         yield
-    except GaveWay:
-        pass
     finally:
         _gives_way.reset(token)
+
+
+def _give_way() -> None:
+    is_to = _gives_way.get()
+    if is_to is not None and is_to():
+        raise GaveWay

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.files import door
 from nanolint.lsp.ahead import Ahead
 from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.likely import MICRO_BATCH, likely_texts, micro_batches, sizes
@@ -146,7 +145,7 @@ async def test_it_ends_with_the_server(editor: Editor, monkeypatch: pytest.Monke
     assert len(read) == before
 
 
-def test_no_other_file_is_another_one_meanwhile(
+def test_fixes_of_other_files_are_tried_ahead_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = script(
@@ -160,11 +159,11 @@ def test_no_other_file_is_another_one_meanwhile(
     session.open("a", path, text, is_python=True)
     document, plan = session.document("a"), session.plan_for(path)
     assert document is not None
-    assert document.judged is not None
     assert plan is not None
+    judge_ahead(text, path, plan)
+    monkeypatch.setattr(recording._Recipe, "write", lambda *_: pytest.fail("read"))
+    assert document.judged is not None
     assert any(each.fix and each.fix.elsewhere for each in document.judged.diagnostics)
-    monkeypatch.setattr(door, "show", lambda *_: pytest.fail("shown"))
-    judge_ahead(f"{text}\n", path, plan)
 
 
 def test_only_the_number_differs_in_a_likely_text(editor: Editor) -> None:

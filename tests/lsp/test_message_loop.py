@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nanolint.files import door
 from nanolint.lsp.serving import make_server
-from tests.support.kept import Kept
+from tests.support.kept import Kept, Said
 from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
@@ -31,11 +29,15 @@ PULLS = {"diagnostics": {"refreshSupport": True}, **ABLE["workspace"]}
 
 
 class Talk:
-    """Messages to a server, and what it says to all of them once they are sent."""
+    """Messages to a server, and what it says to all of them.
+
+    Each is sent once all requests before are answered, but those that are asked ``at_once``.
+    """
 
     def __init__(self, root: Path, able: dict[str, Any], options: dict[str, Any]) -> None:
-        self._sent = b""
-        self._number = 0
+        self._sent: list[tuple[dict[str, Any], list[int]]] = []
+        self._asked: list[int] = []
+        self._at_once: list[int] = []
         self.ask(
             "initialize",
             processId=None,
@@ -49,23 +51,21 @@ class Talk:
     def tell(self, method: str, **params: Any) -> None:
         self._send({"method": method, "params": params})
 
-    def ask(self, method: str, **params: Any) -> int:
-        self._number += 1
-        self._send({"id": self._number, "method": method, "params": params})
-        return self._number
+    def ask(self, method: str, *, at_once: bool = False, **params: Any) -> int:
+        number = 1 + len(self._asked) + len(self._at_once)
+        self._send({"id": number, "method": method, "params": params})
+        (self._at_once if at_once else self._asked).append(number)
+        return number
 
     def answers(self) -> tuple[dict[int, Any], list[dict[str, Any]]]:
         """The results by the number of the request, and what the server said on its own."""
+        self._asked += self._at_once
         self._send({"id": 999, "method": "shutdown", "params": None})
         out = Kept()
-        make_server().start_io(BytesIO(self._sent), out)
+        make_server().start_io(Said(self._sent, out), out)
         results: dict[int, Any] = {}
         said = []
-        stream = BytesIO(out.written or out.getvalue())
-        while header := stream.readline():
-            while stream.readline().strip():
-                pass
-            message = json.loads(stream.read(int(header.split(b":")[1])))
+        for message in out.messages:
             if "method" in message:
                 said.append(message)
             else:
@@ -74,8 +74,7 @@ class Talk:
         return results, said
 
     def _send(self, message: dict[str, Any]) -> None:
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        self._sent += b"Content-Length: %d\r\n\r\n" % len(body) + body
+        self._sent.append((message, list(self._asked)))
 
 
 @pytest.fixture
@@ -110,7 +109,7 @@ def test_what_is_asked_about_a_document_is_answered(root: Path) -> None:
     actions = talk.ask(
         "textDocument/codeAction", textDocument=document, range=EVERYWHERE, context=none
     )
-    target = talk.ask("nanolint/target", **document)
+    target = talk.ask("nanolint/target", uri=document["uri"])
     cards = talk.ask("workspace/executeCommand", command="nanolint.listGpus", arguments=[])
     results, _ = talk.answers()
     assert "n_layer" in {item["label"] for item in results[keys]["items"]}

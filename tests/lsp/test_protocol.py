@@ -31,23 +31,11 @@ def framed(*messages: dict[str, Any]) -> bytes:
     return b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
 
 
-def read(written: bytes) -> list[dict[str, Any]]:
-    found = []
-    stream = BytesIO(written)
-    while header := stream.readline():
-        while stream.readline().strip():
-            pass
-        found.append(json.loads(stream.read(int(header.split(b":")[1]))))
-    return found
-
-
 def answers(*messages: dict[str, Any]) -> dict[int, dict[str, Any]]:
     """The answers to requests by their numbers."""
     out = Kept()
     make_server().start_io(BytesIO(framed(*messages)), out)
-    return {
-        each["id"]: each for each in read(out.written or out.getvalue()) if "method" not in each
-    }
+    return {each["id"]: each for each in out.messages if "method" not in each}
 
 
 def test_a_request_with_wrong_parameters_is_answered_with_an_error() -> None:

@@ -185,6 +185,7 @@ def test_a_bug_costs_one_outcome_and_is_told(
         patch.setattr("nanolint.lsp.session.judge_text", broken)
         assert document.judged is None
     assert told == ["nanolint: internal error: ZeroDivisionError: as if"]
+    session.change(document.uri, f"{BIG}\n")
     assert "NL102" in codes(document)
 
 
