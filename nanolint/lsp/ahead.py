@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nanolint.linting.plan import Plan
     from nanolint.rule.context import Context
 
-MOST_READ = 16  # places in kinds of runs of which it is remembered that they were read ahead
+MOST_READ = 64  # places in kinds of runs of which it is remembered that they were read ahead
 
 
 class Ahead:

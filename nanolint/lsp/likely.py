@@ -1,58 +1,115 @@
-"""What is likely to be typed next: another number where one decides how much memory is taken."""
+"""What is likely to be typed next: another number where one decides how much memory is taken, one
+that decides nothing, and the other of two truth values."""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.micro_batch import micro_batch_span
+from nanolint.memory.numbers import COUNTS as COUNTED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from nanolint.diagnostics import Span
     from nanolint.rule.context import Context
+    from nanolint.source.assignments import Assignment
 
-MICRO_BATCH = "the micro-batch"
-SIZE = "block_size"  # what people change beside it
+COUNTS = "what counts"  # steps, and when something is done; hardly ever does memory follow it
+TRUTHS = "truth values"
+MICRO_BATCH, OTHERS = "the micro-batch", "other micro-batches"
+PASSES, SIZE = "gradient_accumulation_steps", "block_size"  # what people change beside it
+OTHER = {"True": "False", "False": "True"}
+DIGITS = range(1, 10)  # of passes; who has more of them allocates as one of these does
 MOST = 128  # micro-batches that are likely, beside powers of two
 POWERS = range(10)
 
 
 def likely_texts(context: Context, typed: int | None = None) -> dict[str, Iterator[str]]:
-    """The texts with each other number that is likely, by the places of these numbers, and each
-    with the likeliest first. ``typed`` is where somebody typed last: it goes on there."""
-    return {
-        name: _texts(context.text, span, micro_batches if name is MICRO_BATCH else sizes)
-        for name, span in dict(_places(context, typed)).items()
-    }
-
-
-def _places(context: Context, typed: int | None) -> Iterator[tuple[str, Span]]:
-    micro_batch, size = micro_batch_span(context), context.assignment(SIZE)
+    """The texts that are likely, by what is another thing in them, the likeliest first. ``typed``
+    is where somebody typed last: it goes on there."""
+    found = {COUNTS: _counts(context)}
+    batch, passes, size = micro_batch_span(context), _span(context, PASSES), _span(context, SIZE)
     for each in context.module.assignments:
         span = each.value_span
-        if typed is not None and span.start <= typed <= span.end and span != micro_batch:
-            yield each.key, span
-    if micro_batch is not None:
-        yield MICRO_BATCH, micro_batch
-    if size is not None:
-        yield SIZE, size.value_span
+        if typed is not None and span.start <= typed <= span.end and span not in (batch, passes):
+            found[each.key] = _numbers(context.text, span, sizes)
+    found[MICRO_BATCH] = _numbers(context.text, batch, micro_batches)
+    found[TRUTHS] = _truths(context)
+    for each in _counting(context):
+        found.setdefault(each.key, _numbers(context.text, each.value_span, counts))
+    found[PASSES] = (_with(context.text, (passes, value)) for value in DIGITS if passes)
+    if SIZE not in found:
+        found[SIZE] = _numbers(context.text, size, sizes)
+    found[OTHERS] = _numbers(context.text, batch, other_micro_batches)
+    return found
 
 
-def _texts(text: str, span: Span, values: Callable[[int], list[int]]) -> Iterator[str]:
-    number = text[span.start : span.end]
-    if number.isdecimal():
+def _span(context: Context, key: str) -> Span | None:
+    assignment = context.assignment(key)
+    return None if assignment is None else assignment.value_span
+
+
+def _counting(context: Context) -> list[Assignment]:
+    return [
+        each
+        for each in context.module.assignments
+        if COUNTED.search(each.key)
+        and each.key != PASSES
+        and _written(context.text, each.value_span).isdecimal()
+    ]
+
+
+def _counts(context: Context) -> Iterator[str]:
+    """Twice all whole numbers that count: that shows of a reading that it follows each of them."""
+    spans = [each.value_span for each in _counting(context)]
+    if spans:
+        twice = [2 * int(_written(context.text, span)) for span in spans]
+        yield _with(context.text, *zip(spans, twice, strict=True))
+
+
+def _truths(context: Context) -> Iterator[str]:
+    for each in context.module.assignments:
+        if each.expression in OTHER:
+            yield _with(context.text, (each.value_span, OTHER[each.expression]))
+
+
+def _numbers(text: str, span: Span | None, values: Callable[[int], list[int]]) -> Iterator[str]:
+    number = "" if span is None else _written(text, span)
+    if span is not None and number.isdecimal():
         for value in values(int(number)):
-            yield f"{text[: span.start]}{value}{text[span.end :]}"
+            yield _with(text, (span, value))
+
+
+def _written(text: str, span: Span) -> str:
+    return text[span.start : span.end]
+
+
+def _with(text: str, *values: tuple[Span, object]) -> str:
+    for span, value in sorted(values, key=lambda each: -each[0].start):
+        text = f"{text[: span.start]}{value}{text[span.end :]}"
+    return text
 
 
 def micro_batches(value: int) -> list[int]:
-    """What one keystroke makes of a number, then powers of two, then all others of some size."""
+    """What one keystroke makes of a number, then powers of two."""
     typed = [value // 10, *range(10 * value, 10 * value + 10), *range(1, 10)]
-    powers = [2**power for power in POWERS]
-    others = sorted(range(1, MOST + 1), key=lambda other: abs(other - value))
     small = (each for each in typed if each <= MOST)
-    return [each for each in dict.fromkeys([*small, *powers, *others]) if each not in (0, value)]
+    powers = (2**power for power in POWERS)
+    return _but(value, chain(small, powers))
+
+
+def other_micro_batches(value: int) -> list[int]:
+    """All others of some size, the nearest first."""
+    others = sorted(range(1, MOST + 1), key=lambda other: abs(other - value))
+    known = {value, *micro_batches(value)}
+    return [each for each in others if each not in known]
+
+
+def counts(value: int) -> list[int]:
+    """What is left of a number while it is taken away, then small ones, which decide something."""
+    return _but(value, chain(_taken_away(value), (1, 2, 5)))
 
 
 def sizes(value: int) -> list[int]:
@@ -62,7 +119,15 @@ def sizes(value: int) -> list[int]:
     >>> sizes(1024)[:7]
     [102, 10, 1, 5, 51, 512, 2]
     """
-    backwards = [value // 10**digits for digits in range(1, len(str(value)))]
     goals = (value // 2, 2 * value, value // 4, 4 * value)
     typed = [int(str(goal)[: end + 1]) for goal in goals for end in range(len(str(goal)))]
-    return [each for each in dict.fromkeys([*backwards, *typed]) if each not in (0, value)]
+    return _but(value, chain(_taken_away(value), typed))
+
+
+def _taken_away(value: int) -> list[int]:
+    return [value // 10**digits for digits in range(1, len(str(value)))]
+
+
+def _but(value: int, others: Iterable[int]) -> list[int]:
+    """Each of the others once; no number is 0."""
+    return [each for each in dict.fromkeys(others) if each not in (0, value)]

@@ -3,11 +3,13 @@
 The second of them that is asked for is read with symbolic numbers (``symbolic.py``) for those that
 it differs in: the sizes on its tape are formulas of them, and what they decided are guards. Another
 run whose guards all hold is worked out from that in a few milliseconds, once one such tape was the
-same as a reading of it.
+same as a reading of it. Numbers that count steps are symbolic in each, which costs nothing; that
+these are followed is shown once for all runs of a script.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -22,11 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nanolint.memory.tensors.asked import Card
+    from nanolint.run.program import SourceText
 
 # What is compiled is decided by many more comparisons: fewer runs share its readings.
 COMPILED_FIRST = 4
 
-MOST_READINGS = 16  # with formulas that are remembered, of all families, of other guards each
+# With formulas that are remembered, of all families: for other micro-batches, and for one.
+MOST_READINGS = 16
 MOST_OTHERS = 2  # tapes that were worked out of one of late, or cannot be
 MOST_READ = 8  # tapes of it that these are held to
 
@@ -41,6 +45,23 @@ class Read(NamedTuple):
     tape: Tape
 
 
+@dataclass
+class Counts:
+    """The numbers of a script that count steps, by their places: those of them that a second tape
+    has shown to be followed, and whether the script cannot be read with symbolic ones."""
+
+    places: frozenset[int]
+    shown: frozenset[int] = frozenset()
+    are_plain: bool = False
+
+
+class WorkedOut(NamedTuple):
+    """A tape, and the reading that it was worked out of."""
+
+    tape: Tape
+    reading: Reading
+
+
 class Reading:
     """A tape with formulas on it, and for which other numbers it was found to be right."""
 
@@ -51,21 +72,28 @@ class Reading:
         numbers: Numbers,
         varying: frozenset[int],
         tape: Tape,
+        counts: Counts,
     ) -> None:
         self._varying = varying  # the places of those that are symbolic
+        self._counts = counts
         self._asked, self._formulas, self._tape = asked, formulas, tape
         self._names = tuple(dict.fromkeys(tape.names))
         self._own = numbers
-        self._held: set[int] = set()  # which of them another tape has shown to be followed
+        self._held = frozenset[int]()  # which of them another tape has shown to be followed
         self._others = lru_cache(maxsize=MOST_OTHERS)(self._worked_out)
         formulas.close()
         told = (*tape.doubts, *tape.above, *tape.assumed)
         if any(CLOSES in each for each in told):
             raise NotSymbolic("what is told about the tape has a number of the run in it")
 
+    @property
+    def follows_batch(self) -> bool:
+        """Whether it is right for other micro-batches."""
+        return bool(self._varying & BATCH)
+
     def knows(self, numbers: Numbers) -> bool:
         """Whether it was right for others that differ from its own in as much."""
-        return self._held.issuperset(_differences(self._own, numbers))
+        return self._held | self._counts.shown >= _differences(self._own, numbers)
 
     def hold(self, read: Read) -> bool:
         """Compare it with a tape that was read; returns whether it says the same, where it says
@@ -75,11 +103,20 @@ class Reading:
             if not _are_alike(tape, read.tape):
                 return False
             self._held |= _differences(self._own, read.numbers)
+            self._counts.shown |= self._held & self._counts.places
         return True
 
     def tape(self, card: Card, numbers: Numbers) -> Tape | None:
         """What it is for other numbers, or another card; None where a guard does not hold."""
         return self._others(card, numbers)
+
+    def is_alike(self, numbers: Numbers, card: Card, other: Card) -> bool:
+        """Whether its tape for these numbers is the same on two cards, the first of which has one:
+        the same comes of all that either is asked."""
+        if not self._asked.answers_alike(other):
+            return False
+        own, its = (self._formulas.values(each, *numbers) for each in (card, other))
+        return own is not None and its is not None and own[1:] == its[1:]  # behind the card itself
 
     def _worked_out(self, card: Card, numbers: Numbers) -> Tape | None:
         if not self._varying.issuperset(_differences(self._own, numbers)):
@@ -117,8 +154,9 @@ class Reading:
 class Family:
     """What was read of such runs."""
 
-    def __init__(self, first: int) -> None:
-        self._first = first  # so many are read with plain numbers
+    def __init__(self, first: int, counts: Counts) -> None:
+        self._first = first  # so many are read with a plain micro-batch
+        self._counts = counts
         self._read: list[Read] = []
         self._is_plain = False  # what was read with symbolic numbers was wrong
         self._plain: set[frozenset[int]] = set()  # the places of those that cannot be symbolic
@@ -129,25 +167,29 @@ class Family:
         return [each for each, family in reversed(_lately.items()) if family is self]
 
     def _uses(self, reading: Reading) -> None:
-        """Remember it above all others, and forget what was of no use for the longest time."""
+        """Remember it above all others, and forget what was of no use for the longest time.
+
+        Many are read for other micro-batches, and none of these is forgotten for them that is not.
+        """
         _lately.pop(reading, None)
         _lately[reading] = self
-        while len(_lately) > MOST_READINGS:
-            del _lately[next(iter(_lately))]
+        alike = [each for each in _lately if each.follows_batch is reading.follows_batch]
+        for each in alike[:-MOST_READINGS]:
+            del _lately[each]
 
-    def find(self, card: Card, numbers: Numbers) -> Tape | None:
+    def find(self, card: Card, numbers: Numbers) -> WorkedOut | None:
         """The tape of a run, from the reading of another one."""
         for reading in self.readings:
             if reading.knows(numbers):
                 tape = reading.tape(card, numbers)
                 if tape is not None:
                     self._uses(reading)
-                    return tape
+                    return WorkedOut(tape, reading)
         return None
 
     def read(
         self, card: Card, numbers: Numbers, write: Callable[[Tape, Asked], None]
-    ) -> Tape | None:
+    ) -> WorkedOut | None:
         """The tape that ``write`` writes with symbolic numbers, which others may share; None where
         it is to be read with plain ones: the first, and where nothing else helps."""
         varying = self._varying(numbers)
@@ -161,10 +203,11 @@ class Family:
         forget_sizes()
         try:
             write(tape, asked)
-            reading = Reading(asked, formulas, numbers, varying, tape)
+            reading = Reading(asked, formulas, numbers, varying, tape, self._counts)
             found = reading.tape(card, numbers)
         except Exception:  # whatever it is, plain numbers tell
             self._plain.add(varying)
+            self._counts.are_plain |= varying == self._counts.places
             return None
         finally:
             forget_sizes()
@@ -174,20 +217,23 @@ class Family:
         self._uses(reading)
         self._read.append(Read(card, numbers, found))
         del self._read[:-MOST_READ]
-        return found
+        return WorkedOut(found, reading)
 
     def _varying(self, numbers: Numbers) -> frozenset[int]:
         """The places of the numbers to read with symbolic ones: in which those that were read
-        differ, or else in which the nearest of them does; none where plain ones are to be read."""
+        differ, or else in which the nearest of them does, and those that count; none where plain
+        ones are to be read."""
         found = [_differences(each.numbers, numbers) for each in self._read]
         different = [each for each in found if each]
-        if not different:
-            return frozenset()
-        nearest = min(different, key=len)
-        first = self._first if nearest & BATCH else 1
-        if len({each.numbers for each in self._read} - {numbers}) < first:
-            return frozenset()
-        tried = (frozenset[int]().union(*different), nearest)
+        if found and not different:
+            return frozenset()  # it was read, on another card
+        counts = frozenset() if self._counts.are_plain else self._counts.places
+        tried = [counts]
+        if different:
+            nearest = min(different, key=len)
+            first = self._first if nearest & BATCH else 1
+            if len({each.numbers for each in self._read} - {numbers}) >= first:
+                tried = [counts.union(*different), counts | nearest]
         return next((each for each in tried if each not in self._plain), frozenset())
 
     def add(self, card: Card, numbers: Numbers, tape: Tape) -> None:
@@ -215,6 +261,19 @@ def _are_alike(one: Tape, other: Tape) -> bool:
 
 
 @lru_cache(maxsize=16)
-def family_of(_recipe: tuple[object, ...], *, compiled: bool) -> Family:
-    """The family of a run, by all that its members have in common."""
-    return Family(COMPILED_FIRST if compiled else 1)
+def family_of(
+    _recipe: tuple[object, ...],
+    counts: frozenset[int],
+    script: tuple[SourceText, ...],
+    *,
+    compiled: bool,
+) -> Family:
+    """The family of a run, by all that its members have in common. ``counts`` are the places of the
+    numbers that count steps, and ``script`` are its texts without numbers."""
+    return Family(COMPILED_FIRST if compiled else 1, _counts_of(script, counts))
+
+
+@lru_cache(maxsize=16)
+def _counts_of(_script: tuple[SourceText, ...], places: frozenset[int]) -> Counts:
+    """Those of a script, in whatever run of it."""
+    return Counts(places)

@@ -7,6 +7,7 @@ Texts that differ in fractions alone have the same tape, unless the reading look
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
@@ -21,16 +22,20 @@ if TYPE_CHECKING:
     from nanolint.run.program import SourceText
 
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
+# Whole numbers that count: how long it trains, and when something is done. Sizes hardly ever follow
+# from them, and they are typed often.
+COUNTS = re.compile(r"iter|step|interval|every|warmup|epoch|seed", re.IGNORECASE)
 Spot = tuple[str, int, int]  # a path, a line, a column in bytes
 
 
 class Named(NamedTuple):
-    """A number where it stands in its line, in bytes."""
+    """A number where it stands in its line, in bytes, and what it is given to."""
 
     line: int
     start: int
     end: int
     value: Any
+    name: str = ""
 
 
 def without(
@@ -41,6 +46,12 @@ def without(
     found = _in_modules(modules, kinds)
     texts = tuple(replace(each, text=_cut(each.text, named)) for each, named in found)
     return texts, tuple(each.value for _, named in found for each in named)
+
+
+def counting(modules: Iterable[SourceText]) -> frozenset[int]:
+    """Which of the named whole numbers count, by their place among these."""
+    found = [each for _, named in _in_modules(modules, (int,)) for each in named]
+    return frozenset(at for at, each in enumerate(found) if COUNTS.search(each.name))
 
 
 def spots(modules: Iterable[SourceText], kinds: tuple[type, ...] = (float,)) -> Mapping[Spot, int]:
@@ -73,17 +84,17 @@ def _named(text: str) -> tuple[Named, ...]:
         tree = python_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
-    values = [each.value for each in statements(tree) if isinstance(each, ASSIGNMENTS)]
-    constants = [each for each in values if isinstance(each, ast.Constant)]
-    return tuple(
-        sorted(
-            (
-                Named(each.lineno, each.col_offset, each.end_col_offset or 0, each.value)
-                for each in constants
-            ),
-            key=lambda each: each[:2],
-        )
-    )
+    found = [
+        Named(value.lineno, value.col_offset, value.end_col_offset or 0, value.value, _name(each))
+        for each in statements(tree)
+        if isinstance(each, ASSIGNMENTS) and isinstance(value := each.value, ast.Constant)
+    ]
+    return tuple(sorted(found, key=lambda each: each[:2]))
+
+
+def _name(assignment: ast.Assign | ast.AnnAssign) -> str:
+    targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
+    return targets[0].id if isinstance(targets[0], ast.Name) else ""
 
 
 def _kind(each: Named) -> bytes:

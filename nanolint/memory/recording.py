@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, cast
+from weakref import ref
 
 from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multiprocessor
 from nanolint.memory import kept
@@ -18,10 +19,10 @@ from nanolint.memory.lasting import Answers, lasting
 from nanolint.memory.located import Located
 from nanolint.memory.loop.played import representative
 from nanolint.memory.model.reading.values import Unread
-from nanolint.memory.numbers import without
+from nanolint.memory.numbers import counting, without
 from nanolint.memory.profile import profiled
 from nanolint.memory.recorded import Recorded, said_of, shared
-from nanolint.memory.settled import numbers_of, settled, without_numbers
+from nanolint.memory.settled import COUNTED, numbers_of, settled, without_numbers
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked, Card
@@ -135,10 +136,10 @@ def _read(recipe: _Recipe, asked: Asked) -> Tape | Unread:
     if kin is None:
         return _read_now(recipe, asked)
     family, numbers = kin
-    shared_tape = family.find(card, numbers) or family.read(card, numbers, recipe.write)
-    if shared_tape is not None:
-        asked.is_kept = True  # what is asked for these numbers nobody knows
-        return shared_tape
+    worked_out = family.find(card, numbers) or family.read(card, numbers, recipe.write)
+    if worked_out is not None:
+        asked.reading = ref(worked_out.reading), numbers
+        return worked_out.tape
     found = _read_now(recipe, asked)
     if isinstance(found, Tape):
         family.add(card, numbers, found)
@@ -239,9 +240,11 @@ class _Recipe(NamedTuple):
         assert isinstance(program, ReadScript)
         modules, named = without(program.modules, (int, float))
         common = bare._replace(run=replace(bare.run, program=replace(program, modules=modules)))
+        own = numbers_of(self.run)
         whole = tuple(each for each in named if type(each) is int)  # fractions are the card's
-        family = family_of(common.of_any_card, compiled=self.compiled)
-        return family, numbers_of(self.run) + whole
+        counts = COUNTED | {len(own) + at for at in counting(program.modules)}
+        family = family_of(common.of_any_card, counts, modules, compiled=self.compiled)
+        return family, own + whole
 
     @property
     def name(self) -> str | None:

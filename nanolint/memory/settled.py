@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # What a search and a fix change, and whole numbers that are typed and seldom decide anything.
 SYMBOLIC = ("batch_size", "gradient_accumulation_steps", "eval_iters", "max_iters", "eval_interval")
 BATCH = frozenset({0, 1})  # the places of those that sizes follow from
+COUNTED = frozenset({2, 3, 4})  # and of the others
 
 
 def settled(program: ReadScript, run: Run) -> ReadScript:

@@ -1,5 +1,5 @@
 """One reading at a time, and one search: they share what they learn. One that nobody waits for any
-more, or not yet, gives way to others."""
+more, or not yet, gives way to others, in the middle of it if need be."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class GaveWay(BaseException):
 @contextmanager
 def turn() -> Iterator[None]:
     """The block alone reads. Raises GaveWay where it is to give way."""
-    _give_way()
+    give_way()
     with _turn:
-        _give_way()
+        give_way()
         yield
 
 
 @contextmanager
 def giving_way(is_to: Callable[[], bool]) -> Iterator[None]:
-    """Where ``is_to``, the block ends before its next reading. Raises GaveWay then."""
+    """Where ``is_to``, what the block reads ends at its next step. Raises GaveWay then."""
     token = _gives_way.set(is_to)
     try:
         yield
@@ -39,7 +39,8 @@ def giving_way(is_to: Callable[[], bool]) -> Iterator[None]:
         _gives_way.reset(token)
 
 
-def _give_way() -> None:
+def give_way() -> None:
+    """A step of a reading, of a few milliseconds at most. Raises GaveWay where it is to end."""
     is_to = _gives_way.get()
     if is_to is not None and is_to():
         raise GaveWay

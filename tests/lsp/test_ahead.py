@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 import threading
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,15 @@ import pytest
 
 from nanolint.lsp.ahead import Ahead
 from nanolint.lsp.judging import judge_ahead
-from nanolint.lsp.likely import MICRO_BATCH, likely_texts, micro_batches, sizes
+from nanolint.lsp.likely import (
+    COUNTS,
+    MICRO_BATCH,
+    OTHERS,
+    TRUTHS,
+    likely_texts,
+    micro_batches,
+    sizes,
+)
 from nanolint.lsp.server import NanolintServer
 from nanolint.lsp.session import Session
 from nanolint.memory import recording
@@ -50,6 +59,15 @@ class Editor:
         found = self.session.document("a")
         assert found is not None
         return found
+
+    def read_likely(self, *whats: str) -> None:
+        """Read ahead those texts alone that are likely for one cause or another."""
+        context, plan = self.document.context, self.session.plan_for(self.path)
+        assert context is not None
+        assert plan is not None
+        for what in whats:
+            for text in likely_texts(context)[what]:
+                judge_ahead(text, self.path, plan)
 
     def read_ahead(self, ahead: Ahead) -> None:
         """Begin, and wait until nothing is read any more."""
@@ -189,11 +207,11 @@ def test_it_goes_on_with_the_number_that_was_typed_last(editor: Editor) -> None:
     context = editor.document.context
     assert context is not None
     found = likely_texts(context, editor.document.typed)
-    assert list(found) == ["n_embd", MICRO_BATCH]
+    assert list(found)[:3] == [COUNTS, "n_embd", MICRO_BATCH]
     assert next(iter(found["n_embd"])) == CONFIG.replace("64", "12")
     assert CONFIG.replace("64", "256") in found["n_embd"]
     editor.session.change("a", CONFIG.replace("12", "16", 1))
-    assert list(likely_texts(context, editor.document.typed)) == [MICRO_BATCH]
+    assert "n_embd" not in likely_texts(context, editor.document.typed)
 
 
 def test_a_context_is_read_ahead_after_the_micro_batch(editor: Editor) -> None:
@@ -202,7 +220,8 @@ def test_a_context_is_read_ahead_after_the_micro_batch(editor: Editor) -> None:
     context = editor.document.context
     assert context is not None
     found = likely_texts(context)
-    assert list(found) == [MICRO_BATCH, "block_size"]
+    order = list(found)
+    assert order.index(MICRO_BATCH) < order.index("block_size") < order.index(OTHERS)
     assert text.replace("1024", "2048") in found["block_size"]
 
 
@@ -226,6 +245,45 @@ def test_another_context_that_was_read_ahead_is_typed_without_a_reading(editor: 
         assert judged.context is not None
         assert judged.context.run is not None
         assert judged.context.run.block_size == int(typed)
+    assert editor.readings == before
+
+
+def test_what_counts_is_typed_without_a_reading_whichever_it_is(editor: Editor) -> None:
+    text = f"{CONFIG}max_iters = 6000\nlr_decay_iters = 6000\neval_interval = 500\n"
+    editor.session.change("a", text)
+    assert editor.document.judged is not None
+    context = editor.document.context
+    assert context is not None
+    twice = text.replace("6000", "12000").replace("500", "1000")
+    assert list(likely_texts(context)[COUNTS]) == [twice]
+    editor.read_likely(COUNTS, "max_iters", "lr_decay_iters", "eval_interval")
+    before = editor.readings
+    for key, values in (
+        ("max_iters", (600, 60, 6, 5, 50, 500, 5000)),
+        ("lr_decay_iters", (600, 60, 6, 1, 10, 100)),
+        ("eval_interval", (50, 1, 10, 100)),
+    ):
+        for value in values:
+            editor.session.change("a", re.sub(rf"{key} = \d+", f"{key} = {value}", text))
+            assert editor.document.judged is not None
+    assert editor.readings == before
+
+
+def test_the_other_truth_value_and_another_accumulation_are_typed_without_a_reading(
+    editor: Editor,
+) -> None:
+    text = f"{CONFIG}compile = True\ngradient_accumulation_steps = 5 * 8\n"
+    editor.session.change("a", text)
+    context = editor.document.context
+    assert context is not None
+    assert list(likely_texts(context)[TRUTHS]) == [text.replace("True", "False")]
+    editor.read_likely(TRUTHS, "gradient_accumulation_steps")
+    before = editor.readings
+    for typed in ("5", "1", "16", "1", "12", "4 * 4"):
+        editor.session.change("a", text.replace("5 * 8", typed))
+        assert editor.document.judged is not None
+    editor.session.change("a", text.replace("True", "False"))
+    assert editor.document.judged is not None
     assert editor.readings == before
 
 

@@ -3,13 +3,14 @@ alike, the tape is the same."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from nanolint.memory.guarded import of_formulas
 from nanolint.memory.symbolic import Formulas, is_symbolic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from weakref import ReferenceType
 
 About = ParamSpec("About")
 Answer = TypeVar("Answer")
@@ -24,6 +25,14 @@ class Card(NamedTuple):
     numbers: tuple[float, ...] = ()
 
 
+class AnyNumbers(Protocol):
+    """A reading that tapes for many numbers are worked out of (``family.py``)."""
+
+    def is_alike(self, numbers: tuple[int, ...], card: Card, other: Card) -> bool:
+        """Whether its tape for these numbers is the same on two cards."""
+        raise NotImplementedError
+
+
 class Asked:
     """The questions that were asked of a card, and its answers. With ``formulas`` the reading is
     one of symbolic numbers, and the card is the first that is given to them."""
@@ -33,6 +42,9 @@ class Asked:
         self.formulas = formulas
         self._answers: dict[tuple[Callable[..., Any], tuple[Any, ...]], Any] = {}
         self.is_kept = False  # of a reading that was kept nobody knows what it asked
+        # Of what was worked out of another reading, that one, while it is remembered, and the
+        # numbers that it was worked out for.
+        self.reading: tuple[ReferenceType[AnyNumbers], tuple[int, ...]] | None = None
 
     def ask(
         self,
@@ -68,5 +80,8 @@ class Asked:
         """Whether another card answers all of it alike."""
         if card == self._card or self.is_kept:
             return card == self._card
+        if self.reading is not None:
+            found, numbers = self.reading[0](), self.reading[1]
+            return found is not None and found.is_alike(numbers, self._card, card)
         asked = self._answers.items()
         return all(question(card, *about) == answer for (question, about), answer in asked)

@@ -24,6 +24,7 @@ from nanolint.memory.compiled.derive.mixing import MIXED_READS, are_mixed
 from nanolint.memory.compiled.derive.moving import shared_in_other_loops
 from nanolint.memory.compiled.derive.scores import Ranked, Score
 from nanolint.memory.guarded import answer
+from nanolint.memory.turns import give_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,6 +89,7 @@ class _Fusion:
         return self.groups
 
     def _round(self) -> None:
+        give_way()
         pairs = self._pairs()
         scores = [self._score(*pair) for pair in pairs]
         by_score = answer(Ranked(scores), [each.nbytes for each in scores])

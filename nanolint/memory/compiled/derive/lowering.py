@@ -50,6 +50,7 @@ from nanolint.memory.compiled.derive.values import (
 )
 from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.layout import contiguous_strides
+from nanolint.memory.turns import give_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,6 +71,7 @@ class Lowering(Reducing, Calling, Concatenating):
         scattered = [each for each in operations if each.name == "scatter"]
         self._scattered = Counter((each.shape, each.dtype) for each in scattered)
         for each in operations:
+            give_way()
             self.values[each] = self._run(each)
 
     def _run(self, each: Operation) -> Value:

@@ -24,6 +24,7 @@ from nanolint.memory.compiled.derive.work import flops_of
 from nanolint.memory.compiled.order import reorder
 from nanolint.memory.compiled.planner import Planner
 from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.turns import give_way
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -98,6 +99,7 @@ class Plans:
             memory.kept = True
             kept.add(memory)
         groups = fuse(lowering.kernels, kept, self.inductor)
+        give_way()
         emission = Emission(
             groups, lowering.inputs,
             workspace_bytes=device.passing_workspace_bytes,
@@ -108,6 +110,7 @@ class Plans:
         return lowering, emission
 
     def _planner(self, graph: Graph, first_slot: int) -> Planner:
+        give_way()
         facts = self.inductor
         return Planner(
             graph, first_slot, weighs=facts.weighs_reuse, takes_off=facts.takes_off_outputs

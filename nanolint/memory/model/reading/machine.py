@@ -8,6 +8,7 @@ from nanolint.memory.locating import Line, Where
 from nanolint.memory.model.reading.made_up import MadeUp
 from nanolint.memory.model.reading.values import Event, Place, Unknown, Unread
 from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.turns import give_way
 
 if TYPE_CHECKING:
     import ast
@@ -146,10 +147,11 @@ class Machine:
         self.module, self.line = None, 0
 
     def step(self) -> None:
-        """Raises Unread where there have been too many."""
+        """Raises Unread where there have been too many, and GaveWay."""
         self.steps -= 1
         if self.steps < 0:
             raise self.unread("takes too many steps to read")
+        give_way()
 
     def bounded(self, elements: int) -> None:
         """Raises Unread where a list or a string would be too long."""
