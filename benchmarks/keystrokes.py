@@ -149,8 +149,9 @@ def of_edits(card: str) -> Iterator[str]:
             for key, new in session["edits"]:
                 texts = list(edited(values, key, new))
                 mine += ours.keys(texts)
-                time.sleep(THINKS_S)
+                started = time.perf_counter()
                 other += theirs.keys(texts)
+                time.sleep(max(0, started + THINKS_S - time.perf_counter()))
                 values[key] = new
             ours.close()
             theirs.close()
