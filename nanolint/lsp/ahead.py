@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.judging import judge_ahead
-from nanolint.lsp.likely import likely_texts
+from nanolint.lsp.likely import MICRO_BATCH, OTHERS, likely_texts
 from nanolint.memory.recording import kind
 from nanolint.memory.turns import GaveWay, giving_way
 
@@ -35,11 +35,15 @@ class Ahead:
 
     def begin(self, context: Context, plan: Plan, typed: int | None = None) -> None:
         """Read on from ``context``, where somebody typed last, and what was not read before in runs
-        that differ in the micro-batch alone."""
+        that differ in the micro-batch alone; of other micro-batches than those, in this one."""
         self.give_way()
         runs = [(each.run, each.target) for each in context.cases]
         kinds = tuple((kind(run, target.gpu), target) for run, target in runs if run and target)
-        likely = {(kinds, place): texts for place, texts in likely_texts(context, typed).items()}
+        batches = tuple(run.batch_size for run, _ in runs if run)
+        likely = {
+            (kinds, what, () if what in (MICRO_BATCH, OTHERS) else batches): texts
+            for what, texts in likely_texts(context, typed).items()
+        }
         unread = {key: texts for key, texts in likely.items() if key not in self._read}
         if not kinds or not unread:
             return

@@ -106,16 +106,22 @@ def test_it_is_read_ahead_once_for_runs_that_differ_in_the_micro_batch_alone(
         texts.append(text)
 
     monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", judged)
+    sized = f"block_size = 64\n{CONFIG}"
+    editor.session.change("a", sized)
     ahead = Ahead()
     editor.read_ahead(ahead)
     first = len(texts)
     assert first > 100
-    editor.session.change("a", CONFIG.replace("12", "16", 1))
     editor.read_ahead(ahead)
     assert len(texts) == first
-    editor.session.change("a", CONFIG.replace("n_layer = 2", "n_layer = 3"))
+    editor.session.change("a", sized.replace("12", "16", 1))
     editor.read_ahead(ahead)
-    assert len(texts) == 2 * first
+    again = texts[first:]  # contexts, for this micro-batch
+    assert 0 < len(again) < 20
+    assert all("batch_size = 16 " in each for each in again)
+    editor.session.change("a", sized.replace("n_layer = 2", "n_layer = 3"))
+    editor.read_ahead(ahead)
+    assert len(texts) == 2 * first + len(again)
 
 
 def test_it_ends_before_its_next_reading_once_somebody_types(
