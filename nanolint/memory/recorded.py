@@ -5,7 +5,9 @@ Of what is read, cards share it that answer alike what was asked of them meanwhi
 
 from __future__ import annotations
 
+from array import array
 from functools import lru_cache
+from hashlib import blake2b
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -16,6 +18,7 @@ from typing import (
     TypeAlias,
     TypeVar,
 )
+from weakref import WeakKeyDictionary
 
 from nanolint.memory.lasting import lasting
 from nanolint.memory.tape import Tape
@@ -26,8 +29,9 @@ if TYPE_CHECKING:
 
     from nanolint.memory.lasting import Answers
     from nanolint.memory.model.reading.values import Unread
-    from nanolint.memory.tensors.asked import Card
+    from nanolint.memory.tensors.asked import AnyNumbers, Card
 
+MOST_ALIKE = 8  # tapes that are worked out of one reading, each for numbers of its own
 MOST_CARDS = 16  # whose tapes of one run are remembered
 MOST_RUNS = 1024  # whose answers are
 MOST_TAPES = 32  # of those whose answers are; another one is made again for a new question
@@ -121,6 +125,29 @@ def _made(one: Recorded[Any]) -> Any:
 
 def _key(question: Callable[..., Any], *args: object, **kwargs: object) -> Key:
     return question, (*args, *kwargs.items())
+
+
+def worked_out(
+    reading: AnyNumbers, tape: Tape, made: Callable[[], Recorded[Tape]]
+) -> Recorded[Tape]:
+    """What is known of a tape that was worked out of a reading: for other numbers it may have come
+    to the same, as for more steps, and what was answered then is not asked again."""
+    known = _worked_out.setdefault(reading, {})
+    content = _content(tape)
+    known[content] = found = known.pop(content, None) or made()
+    while len(known) > MOST_ALIKE:
+        del known[next(iter(known))]
+    return found
+
+
+_worked_out: WeakKeyDictionary[AnyNumbers, dict[bytes, Recorded[Tape]]] = WeakKeyDictionary()
+
+
+def _content(tape: Tape) -> bytes:
+    """What tells a tape from others that are worked out of the same reading."""
+    told = (*tape.names, *tape.printed, repr(tape.flops), repr(tape.steps))
+    text = "\0".join(told).encode("utf-8", "surrogatepass")
+    return blake2b(array("q", tape.sizes).tobytes() + text).digest()
 
 
 def shared(

@@ -21,7 +21,7 @@ from nanolint.memory.loop.played import representative
 from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.numbers import counting, without
 from nanolint.memory.profile import profiled
-from nanolint.memory.recorded import Recorded, said_of, shared
+from nanolint.memory.recorded import Recorded, said_of, shared, worked_out
 from nanolint.memory.settled import COUNTED, numbers_of, settled, without_numbers
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
@@ -90,7 +90,11 @@ def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
         asked.is_kept = True
         return Recorded(None, again, answers)
     found = _found(recipe, name, asked)
-    return found if isinstance(found, Unread) else Recorded(found, again, answers)
+    if isinstance(found, Unread):
+        return found
+    made = partial(Recorded[Tape], found, again, answers)
+    reading = asked.reading and asked.reading[0]()
+    return made() if reading is None else worked_out(reading, found, made)
 
 
 def answers_about(runs: Iterable[tuple[Run, Gpu | None]]) -> Answers | None:
@@ -136,10 +140,10 @@ def _read(recipe: _Recipe, asked: Asked) -> Tape | Unread:
     if kin is None:
         return _read_now(recipe, asked)
     family, numbers = kin
-    worked_out = family.find(card, numbers) or family.read(card, numbers, recipe.write)
-    if worked_out is not None:
-        asked.reading = ref(worked_out.reading), numbers
-        return worked_out.tape
+    other = family.find(card, numbers) or family.read(card, numbers, recipe.write)
+    if other is not None:
+        asked.reading = ref(other.reading), numbers
+        return other.tape
     found = _read_now(recipe, asked)
     if isinstance(found, Tape):
         family.add(card, numbers, found)
