@@ -207,12 +207,13 @@ def _truncated(one: Any, _other: Any) -> Any:
 
 
 NUMBERS = frozenset({Symbolic, int, float, bool})
+LEFT_TO_OTHERS = frozenset({operator.add, operator.sub, operator.mul})  # to one that is watched
 
 
 def _works_out(how: Callable[[Any, Any], Any], *, swapped: bool) -> Callable[[Symbolic, Any], Any]:
     def working(self: Symbolic, other: Any) -> Any:
         if type(other) not in NUMBERS:
-            if not isinstance(other, float):
+            if not isinstance(other, float) or how in LEFT_TO_OTHERS:
                 return NotImplemented
             other = float(other)  # a watched one is looked at
         if swapped:

@@ -116,6 +116,13 @@ class Editor:
         self._session.change("script", self.text)
         return self.bytes(), self.readings - before
 
+    def follows_counts(self) -> None:
+        """From now on readings follow numbers of steps (``family.py``)."""
+        counted = self.text.replace("warmup = 10\n", "warmup = 20\n")
+        for text in (counted, self.text):
+            self._session.change("script", text)
+            self.bytes()
+
     def anew(self) -> int:
         """The bytes of the text as it is, with nothing remembered."""
         recorded._of_any_card.cache_clear()
@@ -146,6 +153,17 @@ def test_a_number_that_decides_nothing_is_typed_without_a_reading(
 ) -> None:
     before = editor.bytes()
     assert editor.types(old, new) == (before, 0)
+    assert editor.anew() == before
+
+
+@pytest.mark.parametrize("old", ["learning_rate = 6e-4", "min_lr = 6e-5", "weight_decay = 0.1"])
+def test_so_it_is_where_the_numbers_of_steps_are_followed(editor: Editor, old: str) -> None:
+    before = editor.bytes()
+    editor.follows_counts()
+    editor.anew()
+    editor.types("warmup = 10\n", "warmup = 30\n")
+    assert editor.types(old, f"{old}5") == (before, 0)
+    assert editor.types("warmup = 30\n", "warmup = 40\n")[0] == before
     assert editor.anew() == before
 
 

@@ -11,12 +11,16 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.symbolic import Symbolic
+from nanolint.memory.symbolic import plain as unnoted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from nanolint.memory.model.reading.values import Value
     from nanolint.memory.tensors.asked import Asked, Card
 
+MOST_SYMBOLS = 16
 DEPTH = 4  # of lists in lists that a function is given
 
 
@@ -31,18 +35,22 @@ def compared(card: Card, place: int, how: Callable[[Any, Any], Any], other: floa
 
 
 class Watched(float):
-    """A number of the program, or what was worked out of some: ``places`` are theirs."""
+    """A number of the program, or what was worked out of some: ``places`` are theirs, and
+    ``symbols`` are symbolic numbers that it was worked out of, too."""
 
-    __slots__ = ("_asked", "_is_given", "_places")
+    __slots__ = ("_asked", "_is_given", "_places", "_symbols")
 
     _asked: Asked
     _is_given: bool
     _places: frozenset[int]
+    _symbols: tuple[Symbolic, ...]
 
     def seen(self) -> float:
         """The number, for who looks at it."""
         for each in self._places:
             self._asked.ask(number, each)
+        for symbol in self._symbols:
+            symbol.known()
         return float.__pos__(self)
 
 
@@ -71,9 +79,17 @@ def look(values: Iterable[Value], depth: int = DEPTH) -> None:
 LOOKED_INTO = frozenset({Watched, list, tuple, dict})
 
 
-def _made(value: float, asked: Asked, places: frozenset[int], *, is_given: bool) -> Watched:
+def _made(
+    value: float,
+    asked: Asked,
+    places: frozenset[int],
+    symbols: tuple[Symbolic, ...] = (),
+    *,
+    is_given: bool,
+) -> Watched:
     made = Watched(value)
     made._asked, made._places, made._is_given = asked, places, is_given
+    made._symbols = symbols
     return made
 
 
@@ -94,15 +110,22 @@ def _works_out(name: str) -> Callable[..., Any]:
     def working(self: Watched, *others: Any) -> Any:
         if name == "__truediv__":
             look(others)  # by zero it fails
-        found = method(self, *others)
+            all(others)
+        found = method(self, *map(unnoted, others))
         if type(found) is not float:
             self.seen()  # nothing that floats can: what is worked out is not a number
             return found
-        places = self._places
+        places, symbols = self._places, self._symbols
         for each in others:
             if type(each) is Watched:
                 places |= each._places
-        return _made(found, self._asked, places, is_given=False)
+                symbols += each._symbols
+            elif type(each) is Symbolic:
+                symbols = (*symbols, each)
+        while len(symbols) > MOST_SYMBOLS:  # of a number that each turn of a loop changes
+            symbols[0].known()
+            symbols = symbols[1:]
+        return _made(found, self._asked, places, symbols, is_given=False)
 
     return working
 
