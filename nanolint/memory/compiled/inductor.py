@@ -141,6 +141,11 @@ PUT_INLINED_BEFORE: Version = (2, 15)
 # through many more bytes along it than across is held at once. In 2.14.1, not in 2.13.
 SUMS_WEIGHED_SINCE: Version = (2, 14)
 
+# torch/_functorch/partitioners.py, is_nonzero_dropout_sdpa: attention without dropout draws nothing,
+# so that it needs no random state when a checkpoint makes it again. Before, it was run with one. In
+# 2.14.1, not in 2.13.
+STATE_ONLY_FOR_DROPOUT_SINCE: Version = (2, 14)
+
 # runtime_wrappers.py, as above, sets `boxed_grads_call`: autograd hands the
 # gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
 GRADIENTS_BOXED_SINCE: Version = (2, 13)
@@ -180,6 +185,7 @@ class Inductor(NamedTuple):
     inlines_repeated: bool = True  # what is repeated, however much it reads
     inlines_put: bool = False  # what is put at an index
     weighs_sums: bool = True  # by the bytes along them, whether to hold them at once
+    seeds_attention: bool = False  # of checkpoints, without dropout too
 
     @classmethod
     def of(cls, version: Version, capability: tuple[int, int] | None = None) -> Inductor:
@@ -218,4 +224,5 @@ class Inductor(NamedTuple):
             inlines_repeated=version >= REPEATED_INLINED_SINCE,
             inlines_put=REPEATED_INLINED_SINCE <= version < PUT_INLINED_BEFORE,
             weighs_sums=version >= SUMS_WEIGHED_SINCE,
+            seeds_attention=version < STATE_ONLY_FOR_DROPOUT_SINCE,
         )

@@ -71,11 +71,14 @@ class Calling(Realizing):
             values.append(values.pop(0))
             sources.append(sources.pop(0))
         pairs = list(zip(values, sources, strict=True))
-        if each.name.split()[0] in ATTENTION:
+        if each.name.split()[0] in ATTENTION and each not in self._seeded:
             masks = sources[3:] if each.name == "efficient" else ()
             values = [self._exact(*pair, is_mask=pair[1] in masks) for pair in pairs]
         else:
+            late = [value.box for value in values if value.box.memory is None]
             values = [self._reachable(*pair) for pair in pairs]
+            if each in self._seeded:
+                self._seen_before.update(late)
         if each.name == "convolution backward":
             values = [self._ordered(*pair) for pair in zip(values, sources, strict=True)]
         reads = [dependency_on(memory_of(value), 0, (), ()) for value in values]
@@ -101,11 +104,13 @@ class Calling(Realizing):
         return value
 
     def _exact(self, value: Value, source: Operation, *, is_mask: bool) -> Value:
-        """As ``_reachable``, but what is no memory yet lies as it was traced; where it is seen in
-        another shape, it is copied for each that asks how (``ExternKernel.require_strides``):
-        whole, but for the mask of attention's forward call, which is copied once where it is
-        repeated (lowering.py, ``sdpa_constraint``)."""
-        if source.kind != VIEW or value.box.memory is not None or not value.box.reads:
+        """As ``_reachable``, but what is no memory yet is copied as it was traced, for each that asks
+        how it lies (``ExternKernel.require_strides``): whole, but for the mask of attention's
+        forward call, which is copied once where it is repeated (lowering.py,
+        ``sdpa_constraint``)."""
+        if value.box in self._seen_before and not all(source.strides):
+            return self._copied(value, source, contiguous_strides(value.shape))
+        if value.box.memory is not None or not value.box.reads:
             value.box.made_by = None
             return self._reachable(value, source)
         if all(source.strides):

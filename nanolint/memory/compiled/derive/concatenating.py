@@ -104,7 +104,9 @@ class Concatenating(Realizing):
         return bool(sums)
 
     def _is_sum(self, memory: Memory) -> bool:
-        return memory.of is not None and self.kernels[memory.of].kind == SUMS
+        if memory.of is None:
+            return False
+        return self.kernels[memory.of].kind == SUMS and not self.kernels[memory.of].scans
 
     def _is_recombined(self, memory: Memory, each: Operation, values: Sequence[Value]) -> bool:
         """``_cat_inputs_recombine_reduction``: sums over what is joined, for nobody else."""

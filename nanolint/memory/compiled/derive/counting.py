@@ -73,6 +73,14 @@ def times_made(each: Operation, place: int) -> int:
     return forward if each.name else backward if place else 1
 
 
+def uses(each: Operation, source: Operation) -> int:
+    """How many nodes of PyTorch's graph read a source, of those that an operation on elements is:
+    of activations and their gradients at least two."""
+    label = each.name or (each.settings[-1] if each.settings else "")
+    is_activation = str(label) in ACTIVATIONS and source is each.of[-1]
+    return 2 if is_activation else 1
+
+
 def steps_in(label: str, how: str, result: Dtype) -> int:
     """The steps of an operation on elements; "" is the gradient of one that ``how`` names."""
     half = is_half(result)

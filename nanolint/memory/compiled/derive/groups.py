@@ -64,6 +64,11 @@ class Group:
         self.deps = self.reads | self.writes
 
     @property
+    def is_split_scan(self) -> bool:
+        """Whether it has a scan in several steps."""
+        return any(each.workspace for each in self.kernels)
+
+    @property
     def by_name(self) -> list[Memory]:
         """All memory that it uses, by name."""
         if self._by_name is None:
@@ -154,6 +159,8 @@ def steps_by_one(group: Group, memory: Memory) -> bool:
 def fits(one: Group, other: Group, *, merges: bool) -> bool:
     """``SIMDScheduling.can_fuse``: the same loops, or those of a sum; ``merges`` is whether loops
     were merged before."""
+    if one.sums and other.sums and one.is_split_scan != other.is_split_scan:
+        return False
     if one.sums == other.sums:
         return one.numel == other.numel and one.rnumel == other.rnumel
     loops, sums = (other, one) if one.sums else (one, other)

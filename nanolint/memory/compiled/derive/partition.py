@@ -18,6 +18,7 @@ from nanolint.memory.compiled.derive.operations import (
     INPUT,
     POINTWISE,
     REDUCTION,
+    TAKEN_APART,
     VIEW,
     Operation,
     Operations,
@@ -37,8 +38,9 @@ GROWTH = 1.1  # a step away from the backward pass
 KEPT_NAMES = frozenset(
     {
         *("embedding", "moved", "scatter", "scatter part", "cat", "pad", "flip", "scan"),
-        "product of elements",
+        *("product of elements", "unfold", "diagonal", "repeat", "repeat in parts"),
     }
+    | TAKEN_APART
 )
 
 
@@ -138,11 +140,11 @@ class _Partition:
         ]
 
     def _ban(self, each: Operation) -> None:
-        if each.kind != VIEW and each not in self.again:
+        if not _is_view(each) and each not in self.again:
             self.banned.add(each)
 
     def _weight(self, each: Operation) -> int:
-        if each.parts:
+        if each.parts or each.name in TAKEN_APART:
             return UNLIMITED
         if each in self.parameters:
             return 0
@@ -175,7 +177,7 @@ class _Partition:
         return other.name == "cat" or (one in self.fusible and other in self.fusible)
 
     def _is_materialized_backward(self, each: Operation) -> bool:
-        if each.kind == VIEW:
+        if _is_view(each):
             return False
         unseen = [each]
         while unseen:
@@ -185,7 +187,7 @@ class _Partition:
             for user in current.users:
                 if user not in self.forward and not self._is_fusible(current, user):
                     return True
-                if user.kind == VIEW:
+                if _is_view(user):
                     unseen.append(user)
         return False
 
@@ -237,6 +239,11 @@ class _Partition:
                 for user in each.users:
                     if user in place and self._is_fusible(each, user) and user not in self.banned:
                         heapq.heappush(queue, (place[user], user.number))
+
+
+def _is_view(each: Operation) -> bool:
+    """``view_ops``."""
+    return each.kind == VIEW and each.name not in KEPT_NAMES
 
 
 def _is_operation(each: Operation) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.compiled.derive.operations import POINTWISE, VIEW, Operation
+from nanolint.memory.compiled.derive.operations import POINTWISE, TAKEN_APART, VIEW, Operation
 from nanolint.memory.compiled.derive.traced import Traced
 from nanolint.memory.tensors.device import NotTraced
 
@@ -85,7 +85,7 @@ class Writing:
 
     def _into(self, source: Traced, step: tuple[Any, ...], made: Operation) -> Operation:
         """``source`` with another content of the part that ``step`` leads to."""
-        if not step:
+        if not step or step[0] in TAKEN_APART:
             return made
         shape, strides, dtype, role = source.shape, source.strides, source.dtype, source.role
         kind, *settings = step
