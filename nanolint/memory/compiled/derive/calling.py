@@ -267,21 +267,23 @@ class Calling(Realizing):
             values, shape = [source], source.shape
         if values:
             shape = values[0].shape
+        pads = each not in self._dense
+        zeros = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
+        write = dependency(Access(zeros, 0, zeros.strides), each.shape)
+        made = Kernel(LOOPS, before, (write,), prod(each.shape), what="zeros")
+        self._add(made)
         kind = LOOPS
         if FALLS_BACK in each.settings:
             kind = LIBRARY
             for value in (*indices, *values):
                 self.realize(value.box)
-        pads = each not in self._dense
-        zeros = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
-        write = dependency(Access(zeros, 0, zeros.strides), each.shape)
-        self._add(Kernel(LOOPS, before, (write,), prod(each.shape), what="zeros"))
         reads = [
             dependency(access, shape) for index in indices for access in over(index, each, shape)
         ]
         reads += [dependency(access, shape) for value in values for access in value.loads()]
         kernel = Kernel(kind, reads, (), prod(shape), what="atomic sums")
-        kernel.mutates, kernel.after = (zeros,), (self.kernels[-1],)
+        kernel.scratch = tuple(self._scratch(each))
+        kernel.mutates, kernel.after = (zeros,), (made,)
         self._add(kernel)
         summed = Memory(kernel.name, zeros.shape, zeros.strides, zeros.dtype, zeros.role)
         summed.storage, summed.of = zeros, kernel.number

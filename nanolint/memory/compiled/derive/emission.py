@@ -176,6 +176,8 @@ class Emission:
         self.graph.nodes.append(node)
         self._nodes[group] = node
         node.product = first.product
+        if first.scratch and not first.product:
+            node.scratch = _scratch_of(first)
         if first.product:
             # cuBLASLt adds biases, to rows that lie together (Blas.cpp, addmm_out_cuda_impl).
             (write,) = first.writes

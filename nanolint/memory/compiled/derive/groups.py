@@ -90,6 +90,8 @@ def copied_in_order(one: Group, other: Group) -> int:
     if len(other.kernels) != 1 or other.sums or len(other.reads) != 1 or len(other.writes) != 1:
         return 0
     (read,), (write,) = other.reads, other.writes
+    if (read.offset, read.loops, read.tag) == (write.offset, write.loops, write.tag):
+        return 0  # one index of both: it is no copy
     made = [each for each in one.writes if each.memory is read.memory]
     if len(made) != 1 or write.tag or len(write.place[1]) != 1 or write.place[1][0][1] != 1:
         return 0

@@ -38,7 +38,7 @@ GROWTH = 1.1  # a step away from the backward pass
 KEPT_NAMES = frozenset(
     {
         *("embedding", "moved", "scatter", "scatter part", "cat", "pad", "flip", "scan"),
-        *("product of elements", "unfold", "diagonal", "repeat", "repeat in parts"),
+        *("product of elements", "unfold", "diagonal", "repeat", "repeat in parts", "copy_"),
     }
     | TAKEN_APART
 )
@@ -79,7 +79,7 @@ class _Partition:
         self.needed_backward = self.closure | {g for g in graph.gradients if g is not None}
         given = [each for each in graph.all if each.kind == INPUT and each not in set(tangents)]
         self.inputs = given
-        self.forward = _needed([*graph.outputs, *graph.asserts], set(given))
+        self.forward = _needed(self._wanted, set(given))
         order = sorted((each for each in graph.all if each in self.forward), key=_is_operation)
         places = accumulate(each.all_nodes for each in order)
         self.place = dict(zip(order, places, strict=True))  # of its last node
@@ -94,11 +94,16 @@ class _Partition:
                 distance[each] = min([FAR, *(distance[user] + user.nodes for user in each.users)])
         return distance
 
+    @property
+    def _wanted(self) -> list[Operation]:
+        """What the forward pass is there for."""
+        return [*self.graph.outputs, *self.graph.asserts, *self.graph.mutations]
+
     def parts(self) -> Parts:
         """The two graphs."""
         saved = self._saved()
         inputs = set(self.inputs)
-        forward = _needed([*self.graph.outputs, *saved, *self.graph.asserts], inputs)
+        forward = _needed([*self._wanted, *saved], inputs)
         backward = _needed(
             [each for each in self.graph.gradients if each is not None],
             set(saved) | set(self.graph.tangents),

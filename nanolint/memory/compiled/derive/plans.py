@@ -69,6 +69,9 @@ class Plans:
         else:
             order = [each for each in by_locality(graph) if each.kind != INPUT]
             parts = Parts(order, [], [])
+        written = {each.of[1] for each in graph.mutations}
+        if any(base_of(each) in written for each in parts.saved):
+            raise NotTraced("writing into what the backward pass reads")
         self._seeded = seeded(graph, *map(set, parts[:2]), all=inductor.seeds_attention)
         self._plan_forward(graph, parts)
         if graph.tangents:

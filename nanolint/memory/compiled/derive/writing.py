@@ -28,6 +28,7 @@ class Writing:
     _given: set[int]
     _inputs: dict[int, tuple[Tensor, Operation]]
     _written: dict[int, Operation]
+    learns_written = False  # whether a gradient flows into what is written
 
     def of(self, x: Tensor) -> Operation:
         """The operation behind a tensor."""
@@ -67,9 +68,12 @@ class Writing:
             made = self.make(
                 "written", POINTWISE, inputs, x.shape, x.dtype, x.role, strides=x.strides
             ).made
-        if id(x) in self._given:
+        is_kept = not isinstance(x, Traced) and not x.is_view  # a buffer, for one
+        if id(x) in self._given or is_kept:
             self.input(x)
             self._written[id(x)] = made
+            flows = self.device.grad_enabled and any(each.requires_grad for each in inputs)
+            self.learns_written |= flows or x.requires_grad
         elif isinstance(x, Traced) and not (x.root.is_view and x.root.made.kind == VIEW):
             self._put(x, made)
         else:

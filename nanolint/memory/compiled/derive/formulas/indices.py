@@ -12,6 +12,7 @@ from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, FLOATING, IN
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.creation import MADE, create, full_of
+from nanolint.memory.tensors.ops.cub import radix_sort_bytes
 from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, scattering
 from nanolint.memory.tensors.ops.pointwise import add, mul, remainder, sub
 from nanolint.memory.tensors.ops.views import cast, flatten, unsqueeze, view
@@ -39,10 +40,28 @@ def into_zeros(
     shape: Shape,
     role: Role,
     *how: Any,
+    scratch: tuple[tuple[str, int], ...] = (),
 ) -> Tensor:
-    """``index_put`` and the like into zeros, which may be those of another operation."""
+    """``index_put`` and the like into zeros, which may be those of another operation; ``scratch``
+    is what ATen takes for it."""
     zeros = full_of(t.device, shape, values.dtype, role)
-    return t.make("put", CALL, (zeros, *indices, values), shape, values.dtype, role, *how)
+    found = t.make("put", CALL, (zeros, *indices, values), shape, values.dtype, role, *how)
+    found.made.scratch = scratch
+    return found
+
+
+def sorting(t: Capture, indices: Sequence[Tensor], rows: int) -> tuple[tuple[str, int], ...]:
+    """What adding by an index takes that ATen sorts (cuda/Indexing.cu), as ``sort_scratch`` of
+    ops/indexing.py. Raises NotVerified for several."""
+    if len(indices) != 1:
+        raise NotVerified("the gradient of several indices in half precision")
+    (index,) = indices
+    count, unit = index.numel, FLOAT32.itemsize
+    number = count * INT64.itemsize // unit
+    wrapped, scaled = ("indices within bounds", number), ("linear indices", number)
+    ids = [(f"indices to sort {place}", number) for place in range(3)]
+    held = "sorting", -(-radix_sort_bytes(count, rows, t.device.tuned_for) // unit)
+    return wrapped, scaled, wrapped, *ids, held, held, *ids, scaled
 
 
 def embedding(
@@ -72,9 +91,9 @@ def indexed(t: Capture, x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     before, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, *chosen: Tensor) -> list[Tensor | None]:
-        if g.dtype.itemsize < FLOAT32.itemsize:  # ATen's own, which sorts the indices
-            raise NotVerified("the gradient of indexing in half precision")
-        return [into_zeros(t, chosen, g, before, gradient, places)]
+        falls = falling_back(t, g.dtype)
+        scratch = sorting(t, chosen, before[places[0]]) if falls else ()
+        return [into_zeros(t, chosen, g, before, gradient, places, *falls, scratch=scratch)]
 
     return record(out, (x,), backward, *chosen)
 
@@ -87,7 +106,7 @@ def gather(t: Capture, x: Tensor, dim: int, index: Tensor) -> Tensor:
     shape, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
-        return [into_zeros(t, (index,), g, shape, gradient)]
+        return [into_zeros(t, (index,), g, shape, gradient, *falling_back(t, g.dtype))]
 
     return record(out, (x,), backward, index)
 
@@ -111,19 +130,21 @@ ATOMIC_SINCE = (9, 0)  # compute capability
 ATOMIC_BFLOAT16_SINCE = (2, 12)
 
 
-def _falls_back(t: Capture, dtype: Dtype) -> bool:
-    """``needs_fallback_due_to_atomic_add_limitations`` (torch/_inductor/utils.py)."""
-    if dtype is not BFLOAT16:
-        return dtype in {INT64, BOOL}
-    return t.device.capability < ATOMIC_SINCE or t.device.release < ATOMIC_BFLOAT16_SINCE
+def falling_back(t: Capture, dtype: Dtype) -> tuple[str, ...]:
+    """Whether ATen scatters what is of a type: ``needs_fallback_due_to_atomic_add_limitations``
+    (torch/_inductor/utils.py)."""
+    falls = dtype in {INT64, BOOL}
+    if dtype is BFLOAT16:
+        falls = t.device.capability < ATOMIC_SINCE or t.device.release < ATOMIC_BFLOAT16_SINCE
+    return (FALLS_BACK,) if falls else ()
 
 
 def _put(t: Capture, x: Tensor, index: Tensor, src: Tensor | Number, *how: Any) -> Tensor:
     """A copy of x, which a kernel then writes into, or ATen."""
     values = [src] if isinstance(src, Tensor) else []
     role = x.role.made("scattered")
-    if values and _falls_back(t, values[0].dtype):
-        how = (*how, FALLS_BACK)
+    if values:
+        how = (*how, *falling_back(t, values[0].dtype))
     return t.make("put", CALL, (x, index, *values), x.shape, x.dtype, role, *how)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.counting import DIVIDED
+from nanolint.memory.compiled.derive.counting import DIVIDED, is_half
 from nanolint.memory.compiled.derive.formulas.elements import masked_fill
 from nanolint.memory.compiled.derive.operations import REDUCTION
 from nanolint.memory.tensors.autograd import record
@@ -79,13 +79,14 @@ def total(
     over, shape = dimensions(x, dim), x.shape
     if dtype is None and x.dtype.kind < FLOATING:
         dtype = INT64
-    wide = x if dtype is not None else to_float32(x)
-    out = reduce(t, "sum", wide, over, keepdim, dtype)
+    if dtype is None and x.device.half is not None and is_half(x.dtype):
+        dtype = FLOAT32  # ``fp32_set_opt_dtype``: no cast of its own
+    out = reduce(t, "sum", x, over, keepdim, dtype)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         return [restored(g, shape, over, keepdim)]
 
-    return record(out, (wide,), backward)
+    return record(out, (x,), backward)
 
 
 def mean(
