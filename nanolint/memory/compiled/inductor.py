@@ -141,6 +141,11 @@ PUT_INLINED_BEFORE: Version = (2, 15)
 # through many more bytes along it than across is held at once. In 2.14.1, not in 2.13.
 SUMS_WEIGHED_SINCE: Version = (2, 14)
 
+# torch/_inductor/fx_passes/post_grad.py, _is_bias_like_addmm_input: what is as large as a product is
+# added to by the product, whoever reads it. Before, not where it is read element by element. In
+# 2.14.1, not in 2.13.
+WHOLE_ADDED_SINCE: Version = (2, 14)
+
 # torch/_functorch/partitioners.py, is_nonzero_dropout_sdpa: attention without dropout draws nothing,
 # so that it needs no random state when a checkpoint makes it again. Before, it was run with one. In
 # 2.14.1, not in 2.13.
@@ -185,6 +190,7 @@ class Inductor(NamedTuple):
     inlines_repeated: bool = True  # what is repeated, however much it reads
     inlines_put: bool = False  # what is put at an index
     weighs_sums: bool = True  # by the bytes along them, whether to hold them at once
+    adds_whole: bool = True  # what is as large as a product, in the product
     seeds_attention: bool = False  # of checkpoints, without dropout too
 
     @classmethod
@@ -224,5 +230,6 @@ class Inductor(NamedTuple):
             inlines_repeated=version >= REPEATED_INLINED_SINCE,
             inlines_put=REPEATED_INLINED_SINCE <= version < PUT_INLINED_BEFORE,
             weighs_sums=version >= SUMS_WEIGHED_SINCE,
+            adds_whole=version >= WHOLE_ADDED_SINCE,
             seeds_attention=version < STATE_ONLY_FOR_DROPOUT_SINCE,
         )

@@ -18,6 +18,7 @@ from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     BIASED,
     FALLS_BACK,
+    INPUT,
     POINTWISE,
     PRODUCTS,
     PUTS,
@@ -184,11 +185,17 @@ class Calling(Realizing):
                     and factor not in self._outputs
                     and len(self._users[factor]) == 1
                     and all(source.dtype is each.dtype for source in each.of)
-                    and not self._is_read_by_elements(each)
+                    and (self._is_whole(each, factor) or not self._is_read_by_elements(each))
                 ):
                     self._sums_of_products[factor] = each
                     self._made_by_products.add(each)
                     break
+
+    def _is_whole(self, each: Operation, factor: Operation) -> bool:
+        """Whether what is added to a product is no bias (``_is_bias_like_addmm_input``)."""
+        (other,) = (source for source in each.of if source is not factor)
+        is_bias = other.kind == INPUT or other.shape != each.shape or 0 in other.strides
+        return self._inductor.adds_whole and not is_bias
 
     def _sum_of_product(self, each: Operation) -> Value:
         values: list[Value] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.compiled.derive.counting import is_half
 from nanolint.memory.compiled.derive.formulas.elements import masked_fill
 from nanolint.memory.compiled.derive.operations import CALL, FALLS_BACK, POINTWISE
 from nanolint.memory.tensors.autograd import record
@@ -67,7 +68,8 @@ def sorting(t: Capture, indices: Sequence[Tensor], rows: int) -> tuple[tuple[str
 def embedding(
     t: Capture, index: Tensor, weight: Tensor, *_options: object, role: Role | None = None
 ) -> Tensor:
-    """``aten.embedding``; backward ``embedding_dense_backward``, an atomic sum into zeros."""
+    """``aten.embedding``; backward ``embedding_dense_backward``, an atomic sum into zeros, in float32
+    (``pw_cast_for_opmath``)."""
     shape = (*index.shape, weight.shape[1])
     label = role or weight.role.made("embeddings")
     out = t.make("embedding", POINTWISE, (weight, index), shape, weight.dtype, label, cost=0)
@@ -76,7 +78,8 @@ def embedding(
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
         if t.device.release < MASKED_IN_SUM_SINCE:
             g = masked_fill(t, g, unsqueeze(compare(index, NO_PADDING), -1))
-        return [into_zeros(t, (index,), g, rows, gradient)]
+        wide = cast(g, FLOAT32) if is_half(g.dtype) else g
+        return [cast(into_zeros(t, (index,), wide, rows, gradient), g.dtype)]
 
     return record(out, (weight,), backward, index)
 

@@ -9,6 +9,7 @@ from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.compiled.derive.traced import Traced
 from nanolint.memory.tensors.autograd import record, record_all
 from nanolint.memory.tensors.layout import like_strides, normalized
+from nanolint.memory.tensors.ops.creation import number_in
 from nanolint.memory.tensors.ops.joining import cat, stack
 
 if TYPE_CHECKING:
@@ -113,14 +114,15 @@ def cast(t: Capture, x: Tensor, dtype: Dtype, role: Role | None = None) -> Tenso
 
 
 def zeros_around(t: Capture, g: Tensor, shape: Shape, how: tuple[Any, ...]) -> Tensor:
-    """``aten.slice_scatter`` and ``select_scatter`` into zeros: one step of a kernel."""
+    """``aten.slice_scatter`` and ``select_scatter`` into zeros, which may be those of another."""
     role = g.role.reshaped
-    return t.make("scatter part", POINTWISE, (g,), shape, g.dtype, role, *how, cost=0)
+    zeros = full_of(t, shape, g.dtype, role)
+    return t.make("scatter part", POINTWISE, (g, zeros), shape, g.dtype, role, *how, cost=0)
 
 
 def full_of(t: Capture, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
-    """``aten.full``: a number wherever it is read."""
-    return t.make("full", POINTWISE, (), shape, dtype, role)
+    """``aten.full`` of 0: a number wherever it is read."""
+    return t.make("full", POINTWISE, (), shape, dtype, role, repr(number_in(0, dtype)))
 
 
 def moved(t: Capture, x: Tensor) -> Tensor:
