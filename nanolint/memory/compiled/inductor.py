@@ -141,6 +141,11 @@ PUT_INLINED_BEFORE: Version = (2, 15)
 # through many more bytes along it than across is held at once. In 2.14.1, not in 2.13.
 SUMS_WEIGHED_SINCE: Version = (2, 14)
 
+# torch/utils/_sympy/functions.py, ``Identity``: how far a step along what is joined leads is known,
+# by which loops are ordered. Before, it counted as none (sizevars.py, ``stride_hints``). In 2.13,
+# not in 2.9.
+JOINED_STEPS_KNOWN_SINCE: Version = (2, 13)
+
 # torch/_inductor/fx_passes/post_grad.py, _is_bias_like_addmm_input: what is as large as a product is
 # added to by the product, whoever reads it. Before, not where it is read element by element. In
 # 2.14.1, not in 2.13.
@@ -190,6 +195,7 @@ class Inductor(NamedTuple):
     inlines_repeated: bool = True  # what is repeated, however much it reads
     inlines_put: bool = False  # what is put at an index
     weighs_sums: bool = True  # by the bytes along them, whether to hold them at once
+    steps_through_joined: bool = True  # when loops are ordered
     adds_whole: bool = True  # what is as large as a product, in the product
     seeds_attention: bool = False  # of checkpoints, without dropout too
 
@@ -230,6 +236,7 @@ class Inductor(NamedTuple):
             inlines_repeated=version >= REPEATED_INLINED_SINCE,
             inlines_put=REPEATED_INLINED_SINCE <= version < PUT_INLINED_BEFORE,
             weighs_sums=version >= SUMS_WEIGHED_SINCE,
+            steps_through_joined=version >= JOINED_STEPS_KNOWN_SINCE,
             adds_whole=version >= WHOLE_ADDED_SINCE,
             seeds_attention=version < STATE_ONLY_FOR_DROPOUT_SINCE,
         )

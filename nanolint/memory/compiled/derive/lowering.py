@@ -229,7 +229,7 @@ class Lowering(Reducing, Calling, Concatenating):
                         found = access
                     if each.name == "pad" and not access.tag:
                         found = further(access, each)
-                    again(reads, found or tagged(access, place, each), times)
+                    again(reads, found or self._tagged(access, place, each), times)
         else:
             for place, value in enumerate(values):
                 made = times_made(each, place)
@@ -239,6 +239,14 @@ class Lowering(Reducing, Calling, Concatenating):
         result.box.made_by = each
         result.box.most = most_of(each, [value.box for value in values])
         return result
+
+    def _tagged(self, access: Access, place: int, each: Operation) -> Access:
+        found = tagged(access, place, each)
+        if each.name != "cat" or self._inductor.steps_through_joined or not found.strides:
+            return found
+        dim = each.settings[0]
+        assert isinstance(dim, int)
+        return found._replace(strides=(*found.strides[:dim], 0, *found.strides[dim + 1 :]))
 
     def _spread(self, each: Operation, values: Sequence[Value]) -> None:
         """Let what is read in more loops than it has become memory, if it does."""

@@ -169,7 +169,8 @@ class _Partition:
             return True
         if not self.recomputes_far and self.distance[each] > FARTHEST_RECOMPUTED:
             return True
-        return 4 * each.nbytes < sum(source.nbytes for source in dict.fromkeys(each.of))
+        sources = each.of[:1] if each.name == "index" else each.of  # indices are in a list
+        return 4 * each.nbytes < sum(source.nbytes for source in dict.fromkeys(sources))
 
     def _is_recomputable(self, each: Operation) -> bool:
         """Whether it is on the partitioner's list."""

@@ -9,14 +9,14 @@ from nanolint.memory.compiled.derive.formulas.elements import masked_fill
 from nanolint.memory.compiled.derive.operations import CALL, FALLS_BACK, POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotVerified
-from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, FLOATING, INT64
+from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, FLOATING, INT32, INT64
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.creation import MADE, create, full_of
 from nanolint.memory.tensors.ops.cub import radix_sort_bytes
-from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, scattering
+from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, index_copying, scattering
 from nanolint.memory.tensors.ops.pointwise import add, mul, remainder, sub
-from nanolint.memory.tensors.ops.views import cast, flatten, unsqueeze, view
+from nanolint.memory.tensors.ops.views import cast, flatten, permute, reshape, unsqueeze, view
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -178,6 +178,15 @@ def index_add(
     return record(out, inputs, backward, index, source)
 
 
+def index_copy(t: Capture, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """``aten.index_copy``: an ``index_put`` that adds nothing."""
+    role = x.role.made("copied into")
+    how = normalized(dim, x.ndim), "rows"
+    out = t.make("put", CALL, (x, index, source), x.shape, x.dtype, role, *how)
+    inputs, backward = index_copying(x, dim, source)
+    return record(out, inputs, backward, index, source)
+
+
 def taken(t: Capture, g: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     """``aten.index`` of a gradient."""
     return indexed(t, g.detach(), indices)
@@ -216,6 +225,19 @@ def linspace(t: Capture, start: Number, end: Number, steps: int, dtype: Dtype) -
     return cast(where(is_early, early, late), dtype)
 
 
+def unfolded(t: Capture, g: Tensor, shape: Shape, dim: int, size: int, _step: int) -> Tensor:
+    """``unfold_backward`` (torch/_decomp/decompositions.py): windows are added into zeros by the
+    numbers of their elements."""
+    if falling_back(t, g.dtype):
+        raise NotVerified("the gradient of windows in bfloat16")
+    count = g.shape[dim] * size
+    places = arange(t, count, 0, 1, INT32)
+    order = [each for each in range(g.ndim - 1) if each <= dim]
+    moved = permute(g, *order, g.ndim - 1, *range(dim + 1, g.ndim - 1))
+    source = reshape(moved, (*shape[:dim], count, *shape[dim + 1 :]))
+    return into_zeros(t, (places,), source, shape, g.role.reshaped, (dim,))
+
+
 def rolled(
     t: Capture, x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
 ) -> Tensor:
@@ -249,6 +271,7 @@ FORMULAS: Formulas = {
     "put": put,
     "taken": taken,
     "index_add": index_add,
+    "index_copy": index_copy,
     "index_select": index_select,
     "roll": rolled,
     "scatter": scatter,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.compiled.derive.formulas.indices import unfolded
 from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.compiled.derive.traced import Traced
 from nanolint.memory.tensors.autograd import record, record_all
@@ -116,6 +117,8 @@ def cast(t: Capture, x: Tensor, dtype: Dtype, role: Role | None = None) -> Tenso
 def zeros_around(t: Capture, g: Tensor, shape: Shape, how: tuple[Any, ...]) -> Tensor:
     """``aten.slice_scatter`` and ``select_scatter`` into zeros, which may be those of another."""
     role = g.role.reshaped
+    if how[0] == "unfold":
+        return unfolded(t, g, shape, *how[1:])
     zeros = full_of(t, shape, g.dtype, role)
     return t.make("scatter part", POINTWISE, (g, zeros), shape, g.dtype, role, *how, cost=0)
 
