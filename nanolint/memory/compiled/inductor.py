@@ -146,14 +146,14 @@ SUMS_WEIGHED_SINCE: Version = (2, 14)
 # not in 2.9.
 JOINED_STEPS_KNOWN_SINCE: Version = (2, 13)
 
-# torch/_inductor/fx_passes/post_grad.py, _is_bias_like_addmm_input: what is as large as a product is
-# added to by the product, whoever reads it. Before, not where it is read element by element. In
-# 2.14.1, not in 2.13.
+# torch/_inductor/fx_passes/post_grad.py, _is_bias_like_addmm_input: a product adds what is as large
+# as itself, whoever reads that. Before, not where it is read element by element. In 2.14.1, not in
+# 2.13.
 WHOLE_ADDED_SINCE: Version = (2, 14)
 
-# torch/_functorch/partitioners.py, is_nonzero_dropout_sdpa: attention without dropout draws nothing,
-# so that it needs no random state when a checkpoint makes it again. Before, it was run with one. In
-# 2.14.1, not in 2.13.
+# torch/_functorch/partitioners.py, is_nonzero_dropout_sdpa: attention without dropout draws
+# nothing, and needs no random state when a checkpoint makes it again. Before, it was run with one.
+# In 2.14.1, not in 2.13.
 STATE_ONLY_FOR_DROPOUT_SINCE: Version = (2, 14)
 
 # runtime_wrappers.py, as above, sets `boxed_grads_call`: autograd hands the

@@ -23,7 +23,6 @@ from nanolint.memory.compiled.derive.operations import (
     PRODUCTS,
     PUTS,
     STATE_FIRST,
-    VIEW,
     Operation,
 )
 from nanolint.memory.compiled.derive.realizing import Realizing
@@ -105,8 +104,8 @@ class Calling(Realizing):
         return value
 
     def _exact(self, value: Value, source: Operation, *, is_mask: bool) -> Value:
-        """As ``_reachable``, but what is no memory yet is copied as it was traced, for each that asks
-        how it lies (``ExternKernel.require_strides``): whole, but for the mask of attention's
+        """As ``_reachable``, but what is no memory yet is copied as it was traced, for each that
+        asks how it lies (``ExternKernel.require_strides``): whole, but for the mask of attention's
         forward call, which is copied once where it is repeated (lowering.py,
         ``sdpa_constraint``)."""
         if value.box in self._seen_before and not all(source.strides):

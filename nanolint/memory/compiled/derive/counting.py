@@ -228,7 +228,12 @@ def _words(operation: Operation) -> Iterator[tuple[object, ...]]:
         kind = operation.of[0].dtype if operation.of else operation.dtype
         yield type(number) is int, number, kind, operation.name == "quotient"
     if operation.name == "full" and operation.settings:
-        yield False, _number(operation.settings[0]), operation.dtype, False  # as one of an operation
+        yield (
+            False,
+            _number(operation.settings[0]),
+            operation.dtype,
+            False,
+        )  # as one of an operation
     if operation.name == "power":
         yield from (("power", operation.of[0], each) for each in _products_of(operation))
     if operation.name == "scatter part":

@@ -67,8 +67,8 @@ def _is_idle(each: Operation) -> bool:
 
 
 def _left(each: Operation) -> Operation | None:
-    """The operand that is left where the other is full of a number that changes nothing (joint_graph.py,
-    ``remove_no_ops``); None where there is more to it."""
+    """The operand that is left where the other is full of a number that changes nothing
+    (joint_graph.py, ``remove_no_ops``); None where there is more to it."""
     if each.name not in IDLE or each.kind != POINTWISE or len(each.of) != 2:
         return None
     (number, may_be_first), (*_, how) = IDLE[each.name], (*each.settings, "1")

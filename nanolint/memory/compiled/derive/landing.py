@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class Landing(Writing):
     """The part of a capture that autograd's engine asks."""
 
+    half: Dtype | None  # what autocast casts to
     _landed: dict[object, Operation]
 
     def matching(self, gradient: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:

@@ -49,9 +49,9 @@ def in_parts(read: Dependency, shape: Shape, block: int, order: Sequence[int]) -
     parts = None if read.tag else parts_of(tuple(loops), splits, block)
     if parts is None:
         return None
-    if found == [None] * len(kept) and all(stride for part in parts for _, stride in part):
-        if max(map(len, parts)) > 1:
-            return dependency_on(read.memory, read.offset, (), (CUT, *parts), read.numel)
+    is_everything = found == [None] * len(kept) and all(step for part in parts for _, step in part)
+    if is_everything and max(map(len, parts)) > 1:
+        return dependency_on(read.memory, read.offset, (), (CUT, *parts), read.numel)
     if list(map(len, parts)) != [1, 1]:
         return None
     (split,), (inner,) = parts

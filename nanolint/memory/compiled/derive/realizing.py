@@ -66,8 +66,9 @@ class Realizing:
         inductor: Inductor,
         asked: Asked,
     ) -> None:
-        """``seeded`` are as ``regions.seeded``'s; ``dense`` are what the caller sees, which lies as without compiling (graph.py,
-        ``mark_nodes_dislike_padding``); ``lying`` how inputs lie that another graph made."""
+        """``dense`` are what the caller sees, which lies as without compiling (graph.py,
+        ``mark_nodes_dislike_padding``); ``lying`` how inputs lie that another graph made;
+        ``seeded`` are those of ``regions.py``."""
         self._inductor = inductor
         self._dense = dense
         self._lying = lying

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.memory.compiled.derive.operations import Operations
+    from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.tensor import Tensor
 
 PARTS = frozenset({"slice", "select"})
@@ -24,6 +25,7 @@ PARTS = frozenset({"slice", "select"})
 class Writing:
     """The part of a capture that knows what tensors hold by now."""
 
+    device: Device
     graph: Operations
     _given: set[int]
     _inputs: dict[int, tuple[Tensor, Operation]]

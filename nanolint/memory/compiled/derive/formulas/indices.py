@@ -14,7 +14,12 @@ from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.creation import MADE, create, full_of
 from nanolint.memory.tensors.ops.cub import radix_sort_bytes
-from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, index_copying, scattering
+from nanolint.memory.tensors.ops.indexing import (
+    chosen_shape,
+    index_adding,
+    index_copying,
+    scattering,
+)
 from nanolint.memory.tensors.ops.pointwise import add, mul, remainder, sub
 from nanolint.memory.tensors.ops.views import cast, flatten, permute, reshape, unsqueeze, view
 from nanolint.memory.tensors.tensor import Tensor
@@ -68,8 +73,8 @@ def sorting(t: Capture, indices: Sequence[Tensor], rows: int) -> tuple[tuple[str
 def embedding(
     t: Capture, index: Tensor, weight: Tensor, *_options: object, role: Role | None = None
 ) -> Tensor:
-    """``aten.embedding``; backward ``embedding_dense_backward``, an atomic sum into zeros, in float32
-    (``pw_cast_for_opmath``)."""
+    """``aten.embedding``; backward ``embedding_dense_backward``, an atomic sum into zeros,
+    in float32 (``pw_cast_for_opmath``)."""
     shape = (*index.shape, weight.shape[1])
     label = role or weight.role.made("embeddings")
     out = t.make("embedding", POINTWISE, (weight, index), shape, weight.dtype, label, cost=0)

@@ -124,7 +124,8 @@ def maximum(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False
 
 
 def logsumexp(t: Capture, x: Tensor, dim: Dimensions, keepdim: bool = False) -> Tensor:
-    """``aten.logsumexp``; float32 under autocast. No infinite maximum is taken off (torch/_refs)."""
+    """``aten.logsumexp``; float32 under autocast. An infinite maximum is not taken off
+    (torch/_refs)."""
     wide = to_float32(x)
     over, shape = dimensions(wide, dim), wide.shape
     with t.device.no_grad():
