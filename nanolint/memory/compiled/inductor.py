@@ -141,6 +141,10 @@ PUT_INLINED_BEFORE: Version = (2, 15)
 # through many more bytes along it than across is held at once. In 2.14.1, not in 2.13.
 SUMS_WEIGHED_SINCE: Version = (2, 14)
 
+# torch/_inductor/kernel/mm_common.py, _use_small_mm_pointwise: a product of few columns and as few
+# results a row is computed element by element. In 2.14.1, not in 2.13.
+SMALL_MULTIPLIED_SINCE: Version = (2, 14)
+
 # torch/utils/_sympy/functions.py, ``Identity``: how far a step along what is joined leads is known,
 # by which loops are ordered. Before, it counted as none (sizevars.py, ``stride_hints``). In 2.13,
 # not in 2.9.
@@ -195,6 +199,7 @@ class Inductor(NamedTuple):
     inlines_repeated: bool = True  # what is repeated, however much it reads
     inlines_put: bool = False  # what is put at an index
     weighs_sums: bool = True  # by the bytes along them, whether to hold them at once
+    multiplies_small: bool = True  # products, element by element
     steps_through_joined: bool = True  # when loops are ordered
     adds_whole: bool = True  # what is as large as a product, in the product
     seeds_attention: bool = False  # of checkpoints, without dropout too
@@ -236,6 +241,7 @@ class Inductor(NamedTuple):
             inlines_repeated=version >= REPEATED_INLINED_SINCE,
             inlines_put=REPEATED_INLINED_SINCE <= version < PUT_INLINED_BEFORE,
             weighs_sums=version >= SUMS_WEIGHED_SINCE,
+            multiplies_small=version >= SMALL_MULTIPLIED_SINCE,
             steps_through_joined=version >= JOINED_STEPS_KNOWN_SINCE,
             adds_whole=version >= WHOLE_ADDED_SINCE,
             seeds_attention=version < STATE_ONLY_FOR_DROPOUT_SINCE,

@@ -11,6 +11,7 @@ from nanolint.memory.compiled.derive.access import (
     broadcast,
     dependency,
     dependency_on,
+    stepped,
 )
 from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.elsewhere import over
@@ -29,7 +30,9 @@ from nanolint.memory.compiled.derive.realizing import Realizing
 from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
+    again,
     inlined,
+    loop_order,
     memory_of,
 )
 from nanolint.memory.compiled.derive.work import ATTENTION
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Strides
 
 
+SMALL, LEAST_ROWS = 5, 64  # fewer columns, and at least so many rows
 COPYING = PRODUCTS - {"scaled_mm"}  # what cuBLAS cannot read as it lies
 OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
 NAMED_RESULTS = {"flash": 5, "efficient": 4}  # with the state on the host, and debug_attn_mask
@@ -65,6 +69,8 @@ class Calling(Realizing):
             return Value(self._empty(each), each.shape)
         if each.name in BIASED and self._adds_later(each):
             return self._unfused(each)
+        if each.name == "mm" and self._inductor.multiplies_small and _is_small(each):
+            return self._multiplied(each)
         sources = [*each.of]
         values = [self.values[source] for source in sources]
         if each.name in BIASED:  # the bias last
@@ -87,6 +93,19 @@ class Calling(Realizing):
         if each.name not in PRODUCTS | OTHERS:
             raise NotDerived(each.name)
         return self._product(each, reads, values[:2] if each.name in COPYING else ())
+
+    def _multiplied(self, each: Operation) -> Value:
+        """A product that is a short sum of products, computed where it is read."""
+        values = [self._reachable(self.values[source], source) for source in each.of]
+        (one,), (other,) = (value.loads() for value in values)
+        reads: dict[Access, int] = {}
+        for place in range(each.of[0].shape[1]):
+            down, along = one.strides
+            again(reads, one._replace(offset=one.offset + place * along, strides=(down, 0)))
+            down, along = other.strides
+            again(reads, other._replace(offset=other.offset + place * down, strides=(0, along)))
+        each.cost = 2 * each.of[0].shape[1] - 1
+        return inlined(each, reads, frozenset({each}))
 
     def _asserted(self, each: Operation) -> Value:
         """``_assert_async``: a kernel whose result nobody reads."""
@@ -283,10 +302,12 @@ class Calling(Realizing):
             kind = LIBRARY
             for value in (*indices, *values):
                 self.realize(value.box)
-        reads = [
-            dependency(access, shape) for index in indices for access in over(index, each, shape)
-        ]
-        reads += [dependency(access, shape) for value in values for access in value.loads()]
+        read = [access for index in indices for access in over(index, each, shape)]
+        read += [access for value in values for access in value.loads()]
+        inwards = loop_order(read, shape) or range(len(shape) - 1, -1, -1)
+        order = tuple(reversed(inwards))
+        loops, step = tuple([shape[dim] for dim in order]), ("permute", *order)
+        reads = [dependency(stepped(access, step, shape, loops), loops) for access in read]
         kernel = Kernel(kind, reads, (), prod(shape), what="atomic sums")
         kernel.scratch = tuple(self._scratch(each))
         kernel.mutates, kernel.after = (zeros,), (made,)
@@ -296,6 +317,12 @@ class Calling(Realizing):
         box = Box(each.shape, each.strides, each.dtype, each.role)
         box.memory = summed
         return Value(box, each.shape)
+
+
+def _is_small(product: Operation) -> bool:
+    """``_use_small_mm_pointwise``."""
+    rows, columns = product.shape
+    return rows >= LEAST_ROWS and columns < SMALL and product.of[0].shape[1] < SMALL
 
 
 def _is_readable(value: Value) -> bool:
