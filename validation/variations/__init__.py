@@ -15,7 +15,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TABLES = ("settings", "models", "loops", "compiled")
+TABLES = ("settings", "models", "loops", "compiled", "mixtures", "modern")
 
 
 def _texts() -> dict[str, str]:

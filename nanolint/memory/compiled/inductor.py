@@ -141,6 +141,25 @@ PUT_INLINED_BEFORE: Version = (2, 15)
 # through many more bytes along it than across is held at once. In 2.14.1, not in 2.13.
 SUMS_WEIGHED_SINCE: Version = (2, 14)
 
+# torch/_inductor/kernel/mm_common.py, _use_small_mm_pointwise: a product of few columns and as few
+# results a row is computed element by element. In 2.14.1, not in 2.13.
+SMALL_MULTIPLIED_SINCE: Version = (2, 14)
+
+# torch/utils/_sympy/functions.py, ``Identity``: how far a step along what is joined leads is known,
+# by which loops are ordered. Before, it counted as none (sizevars.py, ``stride_hints``). In 2.13,
+# not in 2.9.
+JOINED_STEPS_KNOWN_SINCE: Version = (2, 13)
+
+# torch/_inductor/fx_passes/post_grad.py, _is_bias_like_addmm_input: a product adds what is as large
+# as itself, whoever reads that. Before, not where it is read element by element. In 2.14.1, not in
+# 2.13.
+WHOLE_ADDED_SINCE: Version = (2, 14)
+
+# torch/_functorch/partitioners.py, is_nonzero_dropout_sdpa: attention without dropout draws
+# nothing, and needs no random state when a checkpoint makes it again. Before, it was run with one.
+# In 2.14.1, not in 2.13.
+STATE_ONLY_FOR_DROPOUT_SINCE: Version = (2, 14)
+
 # runtime_wrappers.py, as above, sets `boxed_grads_call`: autograd hands the
 # gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
 GRADIENTS_BOXED_SINCE: Version = (2, 13)
@@ -180,6 +199,10 @@ class Inductor(NamedTuple):
     inlines_repeated: bool = True  # what is repeated, however much it reads
     inlines_put: bool = False  # what is put at an index
     weighs_sums: bool = True  # by the bytes along them, whether to hold them at once
+    multiplies_small: bool = True  # products, element by element
+    steps_through_joined: bool = True  # when loops are ordered
+    adds_whole: bool = True  # what is as large as a product, in the product
+    seeds_attention: bool = False  # of checkpoints, without dropout too
 
     @classmethod
     def of(cls, version: Version, capability: tuple[int, int] | None = None) -> Inductor:
@@ -218,4 +241,8 @@ class Inductor(NamedTuple):
             inlines_repeated=version >= REPEATED_INLINED_SINCE,
             inlines_put=REPEATED_INLINED_SINCE <= version < PUT_INLINED_BEFORE,
             weighs_sums=version >= SUMS_WEIGHED_SINCE,
+            multiplies_small=version >= SMALL_MULTIPLIED_SINCE,
+            steps_through_joined=version >= JOINED_STEPS_KNOWN_SINCE,
+            adds_whole=version >= WHOLE_ADDED_SINCE,
+            seeds_attention=version < STATE_ONLY_FOR_DROPOUT_SINCE,
         )

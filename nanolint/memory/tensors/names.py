@@ -101,7 +101,7 @@ EITHER: dict[str, Function] = {
     **_own(views, "movedim detach"),
     **_own(parts, "narrow select split chunk unbind diagonal as_strided"),
     **_own(joining, "tile repeat_interleave roll flip"),
-    **_own(indexing, "gather index_select scatter scatter_add index_add take_along_dim"),
+    **_own(indexing, "gather index_select scatter scatter_add index_add index_copy take_along_dim"),
     **_own(indexing, "masked_select nonzero unique"),
     "unique_consecutive": indexing.unique,
     "argwhere": indexing.nonzero,

@@ -20,7 +20,6 @@ RESERVED = 0.02
 
 # What does not equal PyTorch's to the byte.
 OFF = {
-    "chat-2-2-2-256-True-8-512-8192-bfloat16": {"forward", "backward", "overall"},
     "llama-4-2-1-128-30.0-16-128-2048-float16": {"forward", "backward", "optimizer", "overall"},
 }
 

@@ -12,6 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.memory.compiled.derive.first_steps import first_steps
+from nanolint.memory.compiled.derive.operations import TAKEN_APART
 from nanolint.memory.tensors.layout import contiguous_strides, view_strides
 from nanolint.memory.tensors.sized import of_sizes
 
@@ -152,6 +153,8 @@ def dependency_on(
 
 def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) -> Access:
     """The access through a view: ``step`` is how (see ``Tracer.view``)."""
+    if step[0] in TAKEN_APART:
+        return access
     memory, offset, strides, tag, _ = access
     moved = _moved(strides, step, before, after) if len(strides) == len(before) else None
     if moved is not None and not tag:

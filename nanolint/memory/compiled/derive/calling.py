@@ -11,6 +11,7 @@ from nanolint.memory.compiled.derive.access import (
     broadcast,
     dependency,
     dependency_on,
+    stepped,
 )
 from nanolint.memory.compiled.derive.buffers import Memory
 from nanolint.memory.compiled.derive.elsewhere import over
@@ -18,18 +19,20 @@ from nanolint.memory.compiled.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.memory.compiled.derive.operations import (
     BIASED,
     FALLS_BACK,
+    INPUT,
     POINTWISE,
     PRODUCTS,
     PUTS,
     STATE_FIRST,
-    VIEW,
     Operation,
 )
 from nanolint.memory.compiled.derive.realizing import Realizing
 from nanolint.memory.compiled.derive.values import (
     Box,
     Value,
+    again,
     inlined,
+    loop_order,
     memory_of,
 )
 from nanolint.memory.compiled.derive.work import ATTENTION
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Strides
 
 
+SMALL, LEAST_ROWS = 5, 64  # fewer columns, and at least so many rows
 COPYING = PRODUCTS - {"scaled_mm"}  # what cuBLAS cannot read as it lies
 OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
 NAMED_RESULTS = {"flash": 5, "efficient": 4}  # with the state on the host, and debug_attn_mask
@@ -65,17 +69,22 @@ class Calling(Realizing):
             return Value(self._empty(each), each.shape)
         if each.name in BIASED and self._adds_later(each):
             return self._unfused(each)
+        if each.name == "mm" and self._inductor.multiplies_small and _is_small(each):
+            return self._multiplied(each)
         sources = [*each.of]
         values = [self.values[source] for source in sources]
         if each.name in BIASED:  # the bias last
             values.append(values.pop(0))
             sources.append(sources.pop(0))
         pairs = list(zip(values, sources, strict=True))
-        if each.name.split()[0] in ATTENTION:
+        if each.name.split()[0] in ATTENTION and each not in self._seeded:
             masks = sources[3:] if each.name == "efficient" else ()
             values = [self._exact(*pair, is_mask=pair[1] in masks) for pair in pairs]
         else:
+            late = [value.box for value in values if value.box.memory is None]
             values = [self._reachable(*pair) for pair in pairs]
+            if each in self._seeded:
+                self._seen_before.update(late)
         if each.name == "convolution backward":
             values = [self._ordered(*pair) for pair in zip(values, sources, strict=True)]
         reads = [dependency_on(memory_of(value), 0, (), ()) for value in values]
@@ -84,6 +93,19 @@ class Calling(Realizing):
         if each.name not in PRODUCTS | OTHERS:
             raise NotDerived(each.name)
         return self._product(each, reads, values[:2] if each.name in COPYING else ())
+
+    def _multiplied(self, each: Operation) -> Value:
+        """A product that is a short sum of products, computed where it is read."""
+        values = [self._reachable(self.values[source], source) for source in each.of]
+        (one,), (other,) = (value.loads() for value in values)
+        reads: dict[Access, int] = {}
+        for place in range(each.of[0].shape[1]):
+            down, along = one.strides
+            again(reads, one._replace(offset=one.offset + place * along, strides=(down, 0)))
+            down, along = other.strides
+            again(reads, other._replace(offset=other.offset + place * down, strides=(0, along)))
+        each.cost = 2 * each.of[0].shape[1] - 1
+        return inlined(each, reads, frozenset({each}))
 
     def _asserted(self, each: Operation) -> Value:
         """``_assert_async``: a kernel whose result nobody reads."""
@@ -101,11 +123,13 @@ class Calling(Realizing):
         return value
 
     def _exact(self, value: Value, source: Operation, *, is_mask: bool) -> Value:
-        """As ``_reachable``, but what is no memory yet lies as it was traced; where it is seen in
-        another shape, it is copied for each that asks how (``ExternKernel.require_strides``):
-        whole, but for the mask of attention's forward call, which is copied once where it is
-        repeated (lowering.py, ``sdpa_constraint``)."""
-        if source.kind != VIEW or value.box.memory is not None or not value.box.reads:
+        """As ``_reachable``, but what is no memory yet is copied as it was traced, for each that
+        asks how it lies (``ExternKernel.require_strides``): whole, but for the mask of attention's
+        forward call, which is copied once where it is repeated (lowering.py,
+        ``sdpa_constraint``)."""
+        if value.box in self._seen_before and not all(source.strides):
+            return self._copied(value, source, contiguous_strides(value.shape))
+        if value.box.memory is not None or not value.box.reads:
             value.box.made_by = None
             return self._reachable(value, source)
         if all(source.strides):
@@ -179,11 +203,17 @@ class Calling(Realizing):
                     and factor not in self._outputs
                     and len(self._users[factor]) == 1
                     and all(source.dtype is each.dtype for source in each.of)
-                    and not self._is_read_by_elements(each)
+                    and (self._is_whole(each, factor) or not self._is_read_by_elements(each))
                 ):
                     self._sums_of_products[factor] = each
                     self._made_by_products.add(each)
                     break
+
+    def _is_whole(self, each: Operation, factor: Operation) -> bool:
+        """Whether what is added to a product is no bias (``_is_bias_like_addmm_input``)."""
+        (other,) = (source for source in each.of if source is not factor)
+        is_bias = other.kind == INPUT or other.shape != each.shape or 0 in other.strides
+        return self._inductor.adds_whole and not is_bias
 
     def _sum_of_product(self, each: Operation) -> Value:
         values: list[Value] = []
@@ -262,27 +292,37 @@ class Calling(Realizing):
             values, shape = [source], source.shape
         if values:
             shape = values[0].shape
+        pads = each not in self._dense
+        zeros = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
+        write = dependency(Access(zeros, 0, zeros.strides), each.shape)
+        made = Kernel(LOOPS, before, (write,), prod(each.shape), what="zeros")
+        self._add(made)
         kind = LOOPS
         if FALLS_BACK in each.settings:
             kind = LIBRARY
             for value in (*indices, *values):
                 self.realize(value.box)
-        pads = each not in self._dense
-        zeros = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
-        write = dependency(Access(zeros, 0, zeros.strides), each.shape)
-        self._add(Kernel(LOOPS, before, (write,), prod(each.shape), what="zeros"))
-        reads = [
-            dependency(access, shape) for index in indices for access in over(index, each, shape)
-        ]
-        reads += [dependency(access, shape) for value in values for access in value.loads()]
+        read = [access for index in indices for access in over(index, each, shape)]
+        read += [access for value in values for access in value.loads()]
+        inwards = loop_order(read, shape) or range(len(shape) - 1, -1, -1)
+        order = tuple(reversed(inwards))
+        loops, step = tuple([shape[dim] for dim in order]), ("permute", *order)
+        reads = [dependency(stepped(access, step, shape, loops), loops) for access in read]
         kernel = Kernel(kind, reads, (), prod(shape), what="atomic sums")
-        kernel.mutates, kernel.after = (zeros,), (self.kernels[-1],)
+        kernel.scratch = tuple(self._scratch(each))
+        kernel.mutates, kernel.after = (zeros,), (made,)
         self._add(kernel)
         summed = Memory(kernel.name, zeros.shape, zeros.strides, zeros.dtype, zeros.role)
         summed.storage, summed.of = zeros, kernel.number
         box = Box(each.shape, each.strides, each.dtype, each.role)
         box.memory = summed
         return Value(box, each.shape)
+
+
+def _is_small(product: Operation) -> bool:
+    """``_use_small_mm_pointwise``."""
+    rows, columns = product.shape
+    return rows >= LEAST_ROWS and columns < SMALL and product.of[0].shape[1] < SMALL
 
 
 def _is_readable(value: Value) -> bool:

@@ -73,6 +73,14 @@ def times_made(each: Operation, place: int) -> int:
     return forward if each.name else backward if place else 1
 
 
+def uses(each: Operation, source: Operation) -> int:
+    """How many nodes of PyTorch's graph read a source, of those that an operation on elements is:
+    of activations and their gradients at least two."""
+    label = each.name or (each.settings[-1] if each.settings else "")
+    is_activation = str(label) in ACTIVATIONS and source is each.of[-1]
+    return 2 if is_activation else 1
+
+
 def steps_in(label: str, how: str, result: Dtype) -> int:
     """The steps of an operation on elements; "" is the gradient of one that ``how`` names."""
     half = is_half(result)
@@ -187,7 +195,8 @@ def own_steps_of(operation: Operation) -> int:
 def _own(operation: Operation) -> tuple[int, tuple[tuple[object, ...], ...]]:
     """Its own steps, and the words of what it asks for; counted once."""
     if operation.asks is None:
-        own = 0 if operation.name == "convert" else operation.cost
+        is_word = operation.name == "convert" or (operation.name == "full" and operation.settings)
+        own = 0 if is_word else operation.cost
         operation.asks = own, tuple(_words(operation))
     return operation.asks
 
@@ -218,10 +227,25 @@ def _words(operation: Operation) -> Iterator[tuple[object, ...]]:
     for number in operation.numbers:  # lowering.py, ``promote_constants``; one over a divisor
         kind = operation.of[0].dtype if operation.of else operation.dtype
         yield type(number) is int, number, kind, operation.name == "quotient"
+    if operation.name == "full" and operation.settings:
+        yield (
+            False,
+            _number(operation.settings[0]),
+            operation.dtype,
+            False,
+        )  # as one of an operation
     if operation.name == "power":
         yield from (("power", operation.of[0], each) for each in _products_of(operation))
     if operation.name == "scatter part":
         yield from (("part", word) for word in _asked(operation))
+
+
+def _number(told: object) -> object:
+    """A number by its text; another text as it is."""
+    try:
+        return float(str(told))
+    except ValueError:
+        return told
 
 
 def _asked(part: Operation) -> Iterator[object]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.buffers import Memory
 
 Loops = tuple[tuple[int, int], ...]
+CUT = "cut"  # in the tag of what is gone through in loops of its own
 
 
 class Cut:
@@ -41,10 +42,10 @@ class Cut:
             digits = *each.loops, *((size, 0) for size in sizes[len(each.loops) :])
         parts = None if digits is None else parts_of(digits, numel, rnumel)
         if parts is None:
-            tag = *each.tag, *each.loops, "cut", numel, rnumel
+            tag = *each.tag, *each.loops, CUT, numel, rnumel
             return dependency_on(each.memory, each.offset, (), tag, each.numel)
         if max(map(len, parts)) > 1:  # in loops of its own
-            tag = "cut", *parts
+            tag = CUT, *parts
             return dependency_on(each.memory, each.offset, (), tag, each.numel)
         loops = [loop for part in parts for loop in part if loop[0] != 1]
         while loops and not loops[-1][1]:
@@ -62,7 +63,8 @@ class Cut:
         """Whether anything is then gone through as the sums do."""
         mine, theirs = _by_memory(self.one), _by_memory(self.other)
         return any(
-            not (each.tag or theirs[memory].tag) and each.place == theirs[memory].place
+            each is theirs[memory]
+            or (not (each.tag or theirs[memory].tag) and each.place == theirs[memory].place)
             for memory, each in mine.items()
             if memory in theirs
         )

@@ -15,7 +15,7 @@ from nanolint.memory.compiled.derive.rolled import precedes
 from nanolint.memory.compiled.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
 from nanolint.memory.compiled.reductions import fused_sum_splits
 from nanolint.memory.tape import Component
-from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64
+from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64, UINT8
 from nanolint.memory.tensors.dtypes import BOOL as BOOLEAN
 from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.ops.sums import scratch_bytes
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
 
 TYPES: dict[Dtype, int] = {FLOAT32: FLOAT, FLOAT16: HALF, BFLOAT16: HALF, BOOLEAN: BOOL, INT64: INT}
+BYTES = 100 + UINT8.itemsize  # of which type buffers of bytes are
 
 
 class Emission:
@@ -169,9 +170,14 @@ class Emission:
         node.inplace = tuple(inplace)
         if group.mixed:
             self._mix(group, node)
+        elif group.is_split_scan:
+            nbytes = sum(each.workspace for each in group.kernels)
+            node.workspace = Buffer("workspace", nbytes, BYTES, Component.ACTIVATIONS)
         self.graph.nodes.append(node)
         self._nodes[group] = node
         node.product = first.product
+        if first.scratch and not first.product:
+            node.scratch = _scratch_of(first)
         if first.product:
             # cuBLASLt adds biases, to rows that lie together (Blas.cpp, addmm_out_cuda_impl).
             (write,) = first.writes

@@ -64,6 +64,11 @@ class Group:
         self.deps = self.reads | self.writes
 
     @property
+    def is_split_scan(self) -> bool:
+        """Whether it has a scan in several steps."""
+        return any(each.workspace for each in self.kernels)
+
+    @property
     def by_name(self) -> list[Memory]:
         """All memory that it uses, by name."""
         if self._by_name is None:
@@ -85,6 +90,8 @@ def copied_in_order(one: Group, other: Group) -> int:
     if len(other.kernels) != 1 or other.sums or len(other.reads) != 1 or len(other.writes) != 1:
         return 0
     (read,), (write,) = other.reads, other.writes
+    if (read.offset, read.loops, read.tag) == (write.offset, write.loops, write.tag):
+        return 0  # one index of both: it is no copy
     made = [each for each in one.writes if each.memory is read.memory]
     if len(made) != 1 or write.tag or len(write.place[1]) != 1 or write.place[1][0][1] != 1:
         return 0
@@ -154,6 +161,8 @@ def steps_by_one(group: Group, memory: Memory) -> bool:
 def fits(one: Group, other: Group, *, merges: bool) -> bool:
     """``SIMDScheduling.can_fuse``: the same loops, or those of a sum; ``merges`` is whether loops
     were merged before."""
+    if one.sums and other.sums and one.is_split_scan != other.is_split_scan:
+        return False
     if one.sums == other.sums:
         return one.numel == other.numel and one.rnumel == other.rnumel
     loops, sums = (other, one) if one.sums else (one, other)

@@ -48,7 +48,9 @@ class Held:
         """Whether it is read in another loop than it was made in (codegen/common.py,
         ``invalidated_stores``)."""
         maker = next((each for each in group.kernels if each.number == memory.of), None)
-        if maker is None or maker.kind == SUMS or maker.numel != group.numel * group.rnumel:
+        if maker is None or (maker.kind == SUMS and not maker.scans):
+            return False
+        if maker.made != group.numel * group.rnumel:
             return False
         loops = self._loops.get(group)
         if loops is None:

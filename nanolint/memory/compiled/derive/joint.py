@@ -52,6 +52,7 @@ def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> N
 
 # Sums, differences, products and quotients with a number that changes nothing: which, and whether
 # it may come first (joint_graph.py, ``constant_fold_uniform_value``).
+FULL = {0: [("0.0",), ("0",)], 1: [("1.0",), ("1",)]}  # the settings of what is full of a number
 IDLE = {"sum": (0, True), "difference": (0, False), "product": (1, True), "quotient": (1, False)}
 
 
@@ -65,9 +66,28 @@ def _is_idle(each: Operation) -> bool:
     return is_number and (may_be_first or not is_first) and how in ([], ["1"])
 
 
+def _left(each: Operation) -> Operation | None:
+    """The operand that is left where the other is full of a number that changes nothing
+    (joint_graph.py, ``remove_no_ops``); None where there is more to it."""
+    if each.name not in IDLE or each.kind != POINTWISE or len(each.of) != 2:
+        return None
+    (number, may_be_first), (*_, how) = IDLE[each.name], (*each.settings, "1")
+    for place in (0, 1) if may_be_first else (1,):
+        of = base_of(each.of[place])
+        if of.name == "full" and of.settings in FULL[number] and how in {None, "1"}:
+            return each.of[1 - place] if each.of[1 - place].shape == each.shape else None
+    return None
+
+
 def _without_effect(graph: Operations, *, numbers: bool) -> list[tuple[Operation, Operation]]:
     found = []
     for each in graph.all:
+        left = _left(each)
+        if left is not None and left.dtype is each.dtype:
+            if left.kind != INPUT or each not in graph.outputs:
+                found.append((each, left))
+        elif left is not None and left.dtype is not each.dtype:
+            each.name, each.of, each.settings = "convert", (left,), ()
         if len(each.of) != 1:
             continue
         source = each.of[0]

@@ -37,9 +37,11 @@ class Kernel:
         "product",
         "reads",
         "rnumel",
+        "scans",
         "scratch",
         "stays",
         "what",
+        "workspace",
         "writes",
     )  # fmt: skip
 
@@ -68,6 +70,13 @@ class Kernel:
         self.ahead = 0  # how many of them are made before the results
         self.product = False
         self.original: tuple[int, int] | None = None  # (numel, rnumel) before it was split
+        self.scans = False  # a sum up to each element: its result is of all of them
+        self.workspace = 0  # bytes that it takes while it runs
+
+    @property
+    def made(self) -> int:
+        """The elements of its result; of a sum, those that it goes through."""
+        return self.numel * self.rnumel if self.scans else self.numel
 
     def sizes(self, *, merges: bool) -> tuple[int, ...]:
         """Of its loops, as far as what it writes tells them; ``merges`` is whether neighbouring

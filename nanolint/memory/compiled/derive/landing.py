@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class Landing(Writing):
     """The part of a capture that autograd's engine asks."""
 
+    half: Dtype | None  # what autocast casts to
     _landed: dict[object, Operation]
 
     def matching(self, gradient: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
@@ -32,15 +33,15 @@ class Landing(Writing):
         return cast(found, dtype, role.gradient)
 
     def summed_to(self, x: Tensor, shape: Shape, role: Role) -> Tensor:
-        """The sum over the dimensions that ``shape`` was repeated over, in float32, and cast back
-        (ATen/ExpandUtils.h, ``sum_to``)."""
+        """The sum over the dimensions that ``shape`` was repeated over, under autocast in float32,
+        and cast back (ATen/ExpandUtils.h, ``sum_to``)."""
         dtype, lead = x.dtype, x.ndim - len(shape)
         over = tuple(range(lead)) + tuple(
             lead + dim for dim, size in enumerate(shape) if size == 1 and x.shape[lead + dim] != 1
         )
         kept = tuple(1 if dim in over else size for dim, size in enumerate(x.shape))
         if over:
-            wide = FLOAT32 if is_half(dtype) else dtype
+            wide = FLOAT32 if is_half(dtype) and self.half is not None else dtype
             x = self.make("sum", REDUCTION, (x,), kept, wide, role.gradient, over)
         return cast(view(x, shape) if lead else x, dtype, role.gradient)
 

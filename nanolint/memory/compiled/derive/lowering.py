@@ -14,7 +14,7 @@ from nanolint.memory.compiled.derive.access import (
 )
 from nanolint.memory.compiled.derive.calling import Calling
 from nanolint.memory.compiled.derive.concatenating import Concatenating
-from nanolint.memory.compiled.derive.counting import away, times_made
+from nanolint.memory.compiled.derive.counting import away, is_half, times_made, uses
 from nanolint.memory.compiled.derive.elsewhere import (
     anywhere,
     beside_index,
@@ -34,6 +34,7 @@ from nanolint.memory.compiled.derive.operations import (
     PUTS,
     RANDOM,
     REDUCTION,
+    TAKEN_APART,
     VIEW,
     Operation,
 )
@@ -48,17 +49,17 @@ from nanolint.memory.compiled.derive.values import (
     memory_of,
     most_of,
 )
-from nanolint.memory.tensors.dtypes import INT64
+from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides
 from nanolint.memory.turns import give_way
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nanolint.memory.compiled.derive.counting import Step
 
 # Elements that are read at other places than their own, which no strides tell.
-TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat"})
+TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat in parts"})
 LOOKED_UP = frozenset({"embedding", "gather", "index"})
 
 
@@ -92,7 +93,7 @@ class Lowering(Reducing, Calling, Concatenating):
             value = self._shown(value, each)
         elif is_output:
             self._fixed.add(self.realize(value.box))
-        if len(users) + is_output > 1:
+        if self._count(each, users) + is_output > 1:
             for user in users:
                 if user.kind == CALL and user.name not in PUTS | BIASED:
                     self._hint(value.box)
@@ -103,6 +104,26 @@ class Lowering(Reducing, Calling, Concatenating):
         if box.memory is None and (len(box.reads) > MOST_ACCUMULATED or box.is_large):
             self._hint(box)
         return value
+
+    def _count(self, each: Operation, users: Iterable[Operation]) -> int:
+        """How many nodes of PyTorch's graph read it, where that is asked for: none takes parts
+        (``run_node`` asks tensors alone)."""
+        if each.name in TAKEN_APART:
+            return 0
+        slices = [user for user in users if user.nodes > 1 and user.kind == VIEW]
+        others = [user for user in users if user not in slices]
+        half = is_half(each.dtype)  # which is converted first
+        return bool(slices) + sum([1 if half else uses(user, each) for user in others])
+
+    def _widened(self, source: Operation, each: Operation) -> Value:
+        """An operand that is read more than once: in half precision, as it was converted."""
+        value = self._operand(source, each)
+        if not is_half(source.dtype) or uses(each, source) == 1 or value.box.memory is not None:
+            return value
+        reads, strides = tuple(value.loads()), contiguous_strides(value.shape)
+        box = Box(value.shape, strides, FLOAT32, source.role, reads, value.steps)
+        self._mark_reuse(box)
+        return value if box.memory is None else Value(box, value.shape)
 
     def _shown(self, value: Value, each: Operation) -> Value:
         """A view that is handed out: of memory that lies in order, if it is none before, and copied
@@ -154,6 +175,8 @@ class Lowering(Reducing, Calling, Concatenating):
         value = self._operand(each.of[0], each)
         if value.box.memory is not None:
             self._fixed.add(value.box.memory)
+        if each.name in TAKEN_APART:
+            return value
         if each.name == "expand" and value.shape != each.shape:
             self._repeat(value.box)
         (seen,) = each.of
@@ -170,10 +193,12 @@ class Lowering(Reducing, Calling, Concatenating):
             return self._put(each)  # zeros that several scatter into are not compared
         if each in self._made_by_products:
             return self._sum_of_product(each)
-        values = [self._operand(source, each) for source in each.of]
+        values = [self._widened(source, each) for source in each.of]
         parts = self._parts(each, values)
         if parts and not self._is_read_anywhere(each, parts):
             return self._joined(each, parts)
+        if each.name == "repeat in parts":
+            self._mark_reuse(values[0].box)
         self._spread(each, values)
         steps: frozenset[Step] = frozenset({each})
         if each.name in {"cat", "scatter part"}:
@@ -206,7 +231,7 @@ class Lowering(Reducing, Calling, Concatenating):
                         found = access
                     if each.name == "pad" and not access.tag:
                         found = further(access, each)
-                    again(reads, found or tagged(access, place, each), times)
+                    again(reads, found or self._tagged(access, place, each), times)
         else:
             for place, value in enumerate(values):
                 made = times_made(each, place)
@@ -216,6 +241,14 @@ class Lowering(Reducing, Calling, Concatenating):
         result.box.made_by = each
         result.box.most = most_of(each, [value.box for value in values])
         return result
+
+    def _tagged(self, access: Access, place: int, each: Operation) -> Access:
+        found = tagged(access, place, each)
+        if each.name != "cat" or self._inductor.steps_through_joined or not found.strides:
+            return found
+        dim = each.settings[0]
+        assert isinstance(dim, int)
+        return found._replace(strides=(*found.strides[:dim], 0, *found.strides[dim + 1 :]))
 
     def _spread(self, each: Operation, values: Sequence[Value]) -> None:
         """Let what is read in more loops than it has become memory, if it does."""

@@ -28,6 +28,8 @@ BIASED = frozenset({"addmm", "baddbmm"})  # products that read a bias first
 PRODUCTS = BIASED | {"mm", "bmm", "scaled_mm"}
 SEED = "seed"  # one of random numbers
 STATE_FIRST = "state first"  # among those of attention that makes its random state first
+DRAWS = "draws"  # among those of attention with dropout
+TAKEN_APART = frozenset({"split", "unbind"})  # views with several results, and of the same elements
 FALLS_BACK = "falls back"  # among the settings of one that is ATen's own, not a kernel of Triton's
 
 

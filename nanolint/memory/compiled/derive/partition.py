@@ -18,6 +18,7 @@ from nanolint.memory.compiled.derive.operations import (
     INPUT,
     POINTWISE,
     REDUCTION,
+    TAKEN_APART,
     VIEW,
     Operation,
     Operations,
@@ -37,8 +38,9 @@ GROWTH = 1.1  # a step away from the backward pass
 KEPT_NAMES = frozenset(
     {
         *("embedding", "moved", "scatter", "scatter part", "cat", "pad", "flip", "scan"),
-        "product of elements",
+        *("product of elements", "unfold", "diagonal", "repeat", "repeat in parts", "copy_"),
     }
+    | TAKEN_APART
 )
 
 
@@ -77,7 +79,7 @@ class _Partition:
         self.needed_backward = self.closure | {g for g in graph.gradients if g is not None}
         given = [each for each in graph.all if each.kind == INPUT and each not in set(tangents)]
         self.inputs = given
-        self.forward = _needed([*graph.outputs, *graph.asserts], set(given))
+        self.forward = _needed(self._wanted, set(given))
         order = sorted((each for each in graph.all if each in self.forward), key=_is_operation)
         places = accumulate(each.all_nodes for each in order)
         self.place = dict(zip(order, places, strict=True))  # of its last node
@@ -92,11 +94,16 @@ class _Partition:
                 distance[each] = min([FAR, *(distance[user] + user.nodes for user in each.users)])
         return distance
 
+    @property
+    def _wanted(self) -> list[Operation]:
+        """What the forward pass is there for."""
+        return [*self.graph.outputs, *self.graph.asserts, *self.graph.mutations]
+
     def parts(self) -> Parts:
         """The two graphs."""
         saved = self._saved()
         inputs = set(self.inputs)
-        forward = _needed([*self.graph.outputs, *saved, *self.graph.asserts], inputs)
+        forward = _needed([*self._wanted, *saved], inputs)
         backward = _needed(
             [each for each in self.graph.gradients if each is not None],
             set(saved) | set(self.graph.tangents),
@@ -138,11 +145,11 @@ class _Partition:
         ]
 
     def _ban(self, each: Operation) -> None:
-        if each.kind != VIEW and each not in self.again:
+        if not _is_view(each) and each not in self.again:
             self.banned.add(each)
 
     def _weight(self, each: Operation) -> int:
-        if each.parts:
+        if each.parts or each.name in TAKEN_APART:
             return UNLIMITED
         if each in self.parameters:
             return 0
@@ -162,7 +169,8 @@ class _Partition:
             return True
         if not self.recomputes_far and self.distance[each] > FARTHEST_RECOMPUTED:
             return True
-        return 4 * each.nbytes < sum(source.nbytes for source in dict.fromkeys(each.of))
+        sources = each.of[:1] if each.name == "index" else each.of  # indices are in a list
+        return 4 * each.nbytes < sum(source.nbytes for source in dict.fromkeys(sources))
 
     def _is_recomputable(self, each: Operation) -> bool:
         """Whether it is on the partitioner's list."""
@@ -175,7 +183,7 @@ class _Partition:
         return other.name == "cat" or (one in self.fusible and other in self.fusible)
 
     def _is_materialized_backward(self, each: Operation) -> bool:
-        if each.kind == VIEW:
+        if _is_view(each):
             return False
         unseen = [each]
         while unseen:
@@ -185,7 +193,7 @@ class _Partition:
             for user in current.users:
                 if user not in self.forward and not self._is_fusible(current, user):
                     return True
-                if user.kind == VIEW:
+                if _is_view(user):
                     unseen.append(user)
         return False
 
@@ -237,6 +245,11 @@ class _Partition:
                 for user in each.users:
                     if user in place and self._is_fusible(each, user) and user not in self.banned:
                         heapq.heappush(queue, (place[user], user.number))
+
+
+def _is_view(each: Operation) -> bool:
+    """``view_ops``."""
+    return each.kind == VIEW and each.name not in KEPT_NAMES
 
 
 def _is_operation(each: Operation) -> bool:

@@ -13,7 +13,7 @@ from nanolint.memory.compiled.derive.access import (
     merged,
     stepped,
 )
-from nanolint.memory.compiled.derive.cutting import parts_of
+from nanolint.memory.compiled.derive.cutting import CUT, parts_of
 from nanolint.memory.tensors.layout import contiguous_strides
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def in_order(access: Access, shape: Shape, order: Sequence[int]) -> Dependency:
 
 def in_parts(read: Dependency, shape: Shape, block: int, order: Sequence[int]) -> Dependency | None:
     """How the parts of a sum read, each going on where the one before has ended: in loops over the
-    results in this order, and over a part. None where one loop is not all that a part goes through.
+    results in this order, and over a part. None where one loop is not all that a part goes through,
+    but for parts of one sum of everything (``cutting.py`` has such loops of elementwise kernels).
     """
     *kept, splits = shape
     loops = iter(read.loops)
@@ -46,7 +47,12 @@ def in_parts(read: Dependency, shape: Shape, block: int, order: Sequence[int]) -
         None if size == 1 else next(loops, None) for size in kept
     ]
     parts = None if read.tag else parts_of(tuple(loops), splits, block)
-    if parts is None or list(map(len, parts)) != [1, 1]:
+    if parts is None:
+        return None
+    is_everything = found == [None] * len(kept) and all(step for part in parts for _, step in part)
+    if is_everything and max(map(len, parts)) > 1:
+        return dependency_on(read.memory, read.offset, (), (CUT, *parts), read.numel)
+    if list(map(len, parts)) != [1, 1]:
         return None
     (split,), (inner,) = parts
     if not (split[1] and inner[1]):

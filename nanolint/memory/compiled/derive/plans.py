@@ -20,6 +20,7 @@ from nanolint.memory.compiled.derive.operations import (
     replaced,
 )
 from nanolint.memory.compiled.derive.partition import Parts, partition
+from nanolint.memory.compiled.derive.regions import seeded
 from nanolint.memory.compiled.derive.work import flops_of
 from nanolint.memory.compiled.order import reorder
 from nanolint.memory.compiled.planner import Planner
@@ -69,6 +70,10 @@ class Plans:
         else:
             order = [each for each in by_locality(graph) if each.kind != INPUT]
             parts = Parts(order, [], [])
+        written = {each.of[1] for each in graph.mutations}
+        if any(base_of(each) in written for each in parts.saved):
+            raise NotTraced("writing into what the backward pass reads")
+        self._seeded = seeded(graph, *map(set, parts[:2]), all=inductor.seeds_attention)
         self._plan_forward(graph, parts)
         if graph.tangents:
             self._plan_backward(graph, parts)
@@ -87,8 +92,8 @@ class Plans:
         device = self.device
         dense = {base for each in seen for base in bases_of(each)}
         lowering = Lowering(
-            operations, inputs, outputs, dense=dense, lying=lying, inductor=self.inductor,
-            asked=device.asked,
+            operations, inputs, outputs, dense=dense, lying=lying, seeded=self._seeded,
+            inductor=self.inductor, asked=device.asked,
         )  # fmt: skip
         lowering.run(operations)
         if lowering.joins_again:

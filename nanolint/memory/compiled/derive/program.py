@@ -87,7 +87,7 @@ class Program:
 
         given = [each for each in leaves if isinstance(each, Tensor)]
         found = capture(device, forward, given, FORMULAS, host)
-        if found.graph.tangents and found.graph.mutations:
+        if found.graph.tangents and found.graph.mutations and found.learns_written:
             raise NotTraced("writing into what is given, and a backward pass,")
         tangents = [] if not inductor.orders_tangents else found.graph.tangents
         if not all(is_contiguous(each.shape, each.strides) for each in tangents):

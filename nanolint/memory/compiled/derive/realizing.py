@@ -62,14 +62,18 @@ class Realizing:
         *,
         dense: Container[Operation],
         lying: Mapping[Operation, Strides],
+        seeded: Container[Operation],
         inductor: Inductor,
         asked: Asked,
     ) -> None:
         """``dense`` are what the caller sees, which lies as without compiling (graph.py,
-        ``mark_nodes_dislike_padding``); ``lying`` how inputs lie that another graph made."""
+        ``mark_nodes_dislike_padding``); ``lying`` how inputs lie that another graph made;
+        ``seeded`` are those of ``regions.py``."""
         self._inductor = inductor
         self._dense = dense
         self._lying = lying
+        self._seeded = seeded
+        self._seen_before = set[Box]()  # what became memory for one of these, behind its views
         self.kernels: list[Kernel] = []
         self.values: dict[Operation, Value] = {}
         self.inputs: dict[Operation, Memory] = {}

@@ -5,17 +5,19 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.access import Access, dependency
+from nanolint.memory.compiled.derive.access import Access, dependency, stepped
 from nanolint.memory.compiled.derive.counting import unrolled
-from nanolint.memory.compiled.derive.kernels import LOOPS, Kernel
+from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import REDUCTION, Operation
 from nanolint.memory.compiled.derive.summing import UNROLLED, Summing
-from nanolint.memory.compiled.derive.values import Box, Value, inlined
+from nanolint.memory.compiled.derive.values import Box, Value, inlined, outwards
 from nanolint.memory.tensors.device import NotDerived, NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+SCANNED = 256  # elements, of those that are split: min_split_scan_rblock in config.py
 
 
 class Reducing(Summing):
@@ -47,11 +49,34 @@ class Reducing(Summing):
         return Value(box, box.shape).viewed(("view",), each.shape)
 
     def _scan(self, each: Operation, value: Value) -> Value:
-        """``Scan``: one kernel, whose result is memory of the whole shape."""
+        """``Scan``: a sum to the scheduler, whose result is memory of the whole shape. One that is
+        split takes a workspace (codegen/triton_split_scan.py)."""
+        over = each.settings[0]
+        assert isinstance(over, tuple)
+        kept, gone, order = self._loops(value, over)
+        if prod(gone) <= 1:
+            return inlined(each, tuple(value.loads()), value.steps)
         memory = self._memory(each.shape, each.strides, each.dtype, each.role)
-        reads = [dependency(access, value.shape) for access in value.loads()]
-        write = dependency(Access(memory, 0, memory.strides), each.shape)
-        self._add(Kernel(LOOPS, reads, (write,), prod(each.shape), what="scan"))
+        reads = self._counted_in(value, order, (*kept, *gone))
+        written = stepped(
+            Access(memory, 0, memory.strides), ("permute", *order), value.shape, (*kept, *gone)
+        )
+        of_kept = [
+            access._replace(strides=access.strides[: len(kept)]) for access in (written, *reads)
+        ]
+        outer = outwards(of_kept, kept, (1, *reads.values()))
+        loops = (*(kept[dim] for dim in outer), *gone)
+        step = ("permute", *outer, len(kept))
+        write, *depends = [
+            dependency(stepped(access, step, (*kept, *gone), loops), loops)
+            for access in (written, *reads)
+        ]
+        kernel = Kernel(SUMS, depends, (write,), prod(kept), prod(gone), what="scan")
+        kernel.scans = True
+        if self._splits(list(reads), kept, gone) > 1:
+            blocks = kernel.numel * -(-kernel.rnumel // SCANNED)
+            kernel.workspace = blocks * (24 if each.dtype.itemsize == 8 else 8)
+        self._add(kernel)
         box = Box(each.shape, each.strides, each.dtype, each.role)
         box.memory = memory
         return Value(box, each.shape)

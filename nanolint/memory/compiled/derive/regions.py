@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.operations import RANDOM, Operation
+from nanolint.memory.compiled.derive.operations import DRAWS, RANDOM, Operation
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from nanolint.memory.compiled.derive.operations import Operations
+
+# Tagged ``nondeterministic_seeded``.
+SEEDED = frozenset({"flash", "efficient"})
 
 
 def made_again(graph: Operations) -> set[Operation]:
@@ -21,6 +26,19 @@ def made_again(graph: Operations) -> set[Operation]:
         each
         for each in marked
         if not any(user in marked and user.region > each.region for user in each.users)
+    }
+
+
+def seeded(
+    graph: Operations, forward: Container[Operation], backward: Container[Operation], *, all: bool
+) -> set[Operation]:
+    """Attention that is run with a random state, to draw the same when it is made again
+    (partitioners.py, ``functionalize_rng_ops``): what has dropout, or ``all``."""
+    return {
+        each
+        for each in made_again(graph)
+        if each.name in SEEDED and each in forward and each in backward
+        if all or DRAWS in each.settings
     }
 
 

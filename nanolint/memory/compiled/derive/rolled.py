@@ -48,7 +48,7 @@ def loops_of(group: Group) -> dict[int, int]:
             split = len(current)
         current.append(kernel)
         used |= read
-        if kernel.kind == SUMS:
+        if kernel.kind == SUMS and not kernel.scans:  # ``schedule_node_in_loop``
             sums.append(kernel)
         else:
             used.update(each.memory for each in kernel.writes)

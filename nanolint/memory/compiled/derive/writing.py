@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.compiled.derive.operations import POINTWISE, VIEW, Operation
+from nanolint.memory.compiled.derive.operations import POINTWISE, TAKEN_APART, VIEW, Operation
 from nanolint.memory.compiled.derive.traced import Traced
 from nanolint.memory.tensors.device import NotTraced
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.memory.compiled.derive.operations import Operations
+    from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.tensor import Tensor
 
 PARTS = frozenset({"slice", "select"})
@@ -24,10 +25,12 @@ PARTS = frozenset({"slice", "select"})
 class Writing:
     """The part of a capture that knows what tensors hold by now."""
 
+    device: Device
     graph: Operations
     _given: set[int]
     _inputs: dict[int, tuple[Tensor, Operation]]
     _written: dict[int, Operation]
+    learns_written = False  # whether a gradient flows into what is written
 
     def of(self, x: Tensor) -> Operation:
         """The operation behind a tensor."""
@@ -67,9 +70,12 @@ class Writing:
             made = self.make(
                 "written", POINTWISE, inputs, x.shape, x.dtype, x.role, strides=x.strides
             ).made
-        if id(x) in self._given:
+        is_kept = not isinstance(x, Traced) and not x.is_view  # a buffer, for one
+        if id(x) in self._given or is_kept:
             self.input(x)
             self._written[id(x)] = made
+            flows = self.device.grad_enabled and any(each.requires_grad for each in inputs)
+            self.learns_written |= flows or x.requires_grad
         elif isinstance(x, Traced) and not (x.root.is_view and x.root.made.kind == VIEW):
             self._put(x, made)
         else:
@@ -85,7 +91,7 @@ class Writing:
 
     def _into(self, source: Traced, step: tuple[Any, ...], made: Operation) -> Operation:
         """``source`` with another content of the part that ``step`` leads to."""
-        if not step:
+        if not step or step[0] in TAKEN_APART:
             return made
         shape, strides, dtype, role = source.shape, source.strides, source.dtype, source.role
         kind, *settings = step

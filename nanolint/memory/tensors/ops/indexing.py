@@ -9,6 +9,7 @@ from nanolint.memory.guarded import bounds, largest
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, INT64, UINT8
 from nanolint.memory.tensors.layout import broadcast, normalized
+from nanolint.memory.tensors.ops.creation import filled
 from nanolint.memory.tensors.ops.cub import radix_sort_bytes
 from nanolint.memory.tensors.ops.parts import select, sliced
 from nanolint.memory.tensors.ops.pointwise import mul
@@ -236,6 +237,26 @@ def index_adding(x: Tensor, dim: int, source: Tensor, alpha: Number) -> tuple[An
             of_source = chosen if alpha == 1 else mul(chosen, alpha)
             del chosen
         return [g if needs_x else None, of_source]
+
+    return (x, source), backward
+
+
+@traced
+def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """``x.index_copy(dim, index, source)``: a copy, written into."""
+    out = empty(x.device, x.shape, x.dtype, x.role.made("copied into"))
+    inputs, backward = index_copying(x, dim, source)
+    return record(out, inputs, backward, index, source)
+
+
+def index_copying(x: Tensor, dim: int, source: Tensor) -> tuple[Any, Any]:
+    """Inputs and backward formula of ``index_copy``, in place and not: of the source its number of
+    dimensions is asked for."""
+    needs_x, needs_source = x.requires_grad, source.requires_grad
+
+    def backward(g: Tensor, index: Tensor, _source: Tensor) -> list[Tensor | None]:
+        of_source = index_select(g, dim, index) if needs_source else None
+        return [filled(g) if needs_x else None, of_source]
 
     return (x, source), backward
 

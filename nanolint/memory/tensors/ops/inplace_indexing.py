@@ -9,7 +9,8 @@ from nanolint.memory.tensors.ops.creation import filled
 from nanolint.memory.tensors.ops.indexing import (
     index_add,
     index_adding,
-    index_select,
+    index_copy,
+    index_copying,
     put,
     scatter,
     scatter_add,
@@ -56,19 +57,10 @@ def index_add_(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Num
 
 def index_copy_(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """``x.index_copy_(dim, index, source)``."""
-    needs_x, needs_source = x.requires_grad, source.requires_grad
-
-    def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
-        of_source = index_select(g, dim, index) if needs_source else None
-        of_x = None
-        if needs_x:
-            of_x = filled(g)
-        return [of_x, of_source]
-
-    # Of the source its number of dimensions is asked for in the backward pass.
+    inputs, backward = index_copying(x, dim, source)
     return written(
-        x, (x, source), lambda g, index, _source: backward(g, index), index, source,
-        value=lambda: index_add(x.detach(), dim, index, source),
+        x, inputs, backward, index, source,
+        value=lambda: index_copy(x.detach(), dim, index, source),
     )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def select(x: Tensor, dim: int, index: int) -> Tensor:
     dim, whole = normalized(dim, x.ndim), x.shape
     shape = (*whole[:dim], *whole[dim + 1 :])
     strides = (*x.strides[:dim], *x.strides[dim + 1 :])
-    how = ("select", dim, index)
+    how = ("select", dim, index + whole[dim] if index < 0 else index)
     return as_view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.operations import CALL, POINTWISE, STATE_FIRST
+from nanolint.memory.compiled.derive.operations import CALL, DRAWS, POINTWISE, STATE_FIRST
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.layout import contiguous_strides, is_contiguous, like_strides
@@ -63,9 +63,9 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
         ("attention of split keys (B, H, T)", count * b * h * n),
         ("attention of split keys", count * b * h * n * _up(q.shape[3], 32)),
     )
-    out, *rest = t.several(
-        "flash", CALL, (q, k, v), results, scratch=parts * 2 if count > 1 else ()
-    )
+    scratch = parts * 2 if count > 1 else ()
+    how = (DRAWS,) if dropout else ()
+    out, *rest = t.several("flash", CALL, (q, k, v), results, *how, scratch=scratch)
     roles = [each.role.gradient for each in (q, k, v)]
 
     def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
@@ -125,7 +125,8 @@ def efficient(
     half, keys = q.dtype.itemsize == 2, k.shape[2]
     summed = ("attention output accumulator", b * n * h * d)
     scratch = (summed, summed) if half and d > 128 else ()
-    out, *rest = t.several("efficient", CALL, given, results, *order, scratch=scratch)
+    how = (*order, DRAWS) if dropout else order
+    out, *rest = t.several("efficient", CALL, given, results, *how, scratch=scratch)
     roles = [each.role.gradient for each in (q, k, v)]
     learns_bias = bias is not None and bias.requires_grad
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.formulas.indices import into_zeros
+from nanolint.memory.compiled.derive.formulas.indices import falling_back, into_zeros
 from nanolint.memory.compiled.derive.formulas.reductions import dimensions, reduce
 from nanolint.memory.compiled.derive.operations import CALL, POINTWISE, REDUCTION
 from nanolint.memory.compiled.inductor import Inductor
@@ -38,7 +38,7 @@ def _chosen(
 
     def backward(g: Tensor, _of_indices: None, indices: Tensor) -> list[Tensor | None]:
         places, flow = (each if gone is None else unsqueeze(each, gone) for each in (indices, g))
-        return [into_zeros(t, (places,), flow, shape, role)]
+        return [into_zeros(t, (places,), flow, shape, role, *falling_back(t, flow.dtype))]
 
     record_all((values, indices), (x,), backward, indices)
     return Chosen(values, indices)

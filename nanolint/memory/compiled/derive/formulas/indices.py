@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.compiled.derive.counting import is_half
 from nanolint.memory.compiled.derive.formulas.elements import masked_fill
 from nanolint.memory.compiled.derive.operations import CALL, FALLS_BACK, POINTWISE
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotVerified
-from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, FLOATING, INT64
+from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, FLOATING, INT32, INT64
 from nanolint.memory.tensors.layout import normalized
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.creation import MADE, create, full_of
-from nanolint.memory.tensors.ops.indexing import chosen_shape, index_adding, scattering
+from nanolint.memory.tensors.ops.cub import radix_sort_bytes
+from nanolint.memory.tensors.ops.indexing import (
+    chosen_shape,
+    index_adding,
+    index_copying,
+    scattering,
+)
 from nanolint.memory.tensors.ops.pointwise import add, mul, remainder, sub
-from nanolint.memory.tensors.ops.views import cast, flatten, unsqueeze, view
+from nanolint.memory.tensors.ops.views import cast, flatten, permute, reshape, unsqueeze, view
 from nanolint.memory.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -39,16 +46,35 @@ def into_zeros(
     shape: Shape,
     role: Role,
     *how: Any,
+    scratch: tuple[tuple[str, int], ...] = (),
 ) -> Tensor:
-    """``index_put`` and the like into zeros, which may be those of another operation."""
+    """``index_put`` and the like into zeros, which may be those of another operation; ``scratch``
+    is what ATen takes for it."""
     zeros = full_of(t.device, shape, values.dtype, role)
-    return t.make("put", CALL, (zeros, *indices, values), shape, values.dtype, role, *how)
+    found = t.make("put", CALL, (zeros, *indices, values), shape, values.dtype, role, *how)
+    found.made.scratch = scratch
+    return found
+
+
+def sorting(t: Capture, indices: Sequence[Tensor], rows: int) -> tuple[tuple[str, int], ...]:
+    """What adding by an index takes that ATen sorts (cuda/Indexing.cu), as ``sort_scratch`` of
+    ops/indexing.py. Raises NotVerified for several."""
+    if len(indices) != 1:
+        raise NotVerified("the gradient of several indices in half precision")
+    (index,) = indices
+    count, unit = index.numel, FLOAT32.itemsize
+    number = count * INT64.itemsize // unit
+    wrapped, scaled = ("indices within bounds", number), ("linear indices", number)
+    ids = [(f"indices to sort {place}", number) for place in range(3)]
+    held = "sorting", -(-radix_sort_bytes(count, rows, t.device.tuned_for) // unit)
+    return wrapped, scaled, wrapped, *ids, held, held, *ids, scaled
 
 
 def embedding(
     t: Capture, index: Tensor, weight: Tensor, *_options: object, role: Role | None = None
 ) -> Tensor:
-    """``aten.embedding``; backward ``embedding_dense_backward``, an atomic sum into zeros."""
+    """``aten.embedding``; backward ``embedding_dense_backward``, an atomic sum into zeros,
+    in float32 (``pw_cast_for_opmath``)."""
     shape = (*index.shape, weight.shape[1])
     label = role or weight.role.made("embeddings")
     out = t.make("embedding", POINTWISE, (weight, index), shape, weight.dtype, label, cost=0)
@@ -57,7 +83,8 @@ def embedding(
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
         if t.device.release < MASKED_IN_SUM_SINCE:
             g = masked_fill(t, g, unsqueeze(compare(index, NO_PADDING), -1))
-        return [into_zeros(t, (index,), g, rows, gradient)]
+        wide = cast(g, FLOAT32) if is_half(g.dtype) else g
+        return [cast(into_zeros(t, (index,), wide, rows, gradient), g.dtype)]
 
     return record(out, (weight,), backward, index)
 
@@ -72,9 +99,9 @@ def indexed(t: Capture, x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     before, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, *chosen: Tensor) -> list[Tensor | None]:
-        if g.dtype.itemsize < FLOAT32.itemsize:  # ATen's own, which sorts the indices
-            raise NotVerified("the gradient of indexing in half precision")
-        return [into_zeros(t, chosen, g, before, gradient, places)]
+        falls = falling_back(t, g.dtype)
+        scratch = sorting(t, chosen, before[places[0]]) if falls else ()
+        return [into_zeros(t, chosen, g, before, gradient, places, *falls, scratch=scratch)]
 
     return record(out, (x,), backward, *chosen)
 
@@ -87,7 +114,7 @@ def gather(t: Capture, x: Tensor, dim: int, index: Tensor) -> Tensor:
     shape, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
-        return [into_zeros(t, (index,), g, shape, gradient)]
+        return [into_zeros(t, (index,), g, shape, gradient, *falling_back(t, g.dtype))]
 
     return record(out, (x,), backward, index)
 
@@ -111,19 +138,21 @@ ATOMIC_SINCE = (9, 0)  # compute capability
 ATOMIC_BFLOAT16_SINCE = (2, 12)
 
 
-def _falls_back(t: Capture, dtype: Dtype) -> bool:
-    """``needs_fallback_due_to_atomic_add_limitations`` (torch/_inductor/utils.py)."""
-    if dtype is not BFLOAT16:
-        return dtype in {INT64, BOOL}
-    return t.device.capability < ATOMIC_SINCE or t.device.release < ATOMIC_BFLOAT16_SINCE
+def falling_back(t: Capture, dtype: Dtype) -> tuple[str, ...]:
+    """Whether ATen scatters what is of a type: ``needs_fallback_due_to_atomic_add_limitations``
+    (torch/_inductor/utils.py)."""
+    falls = dtype in {INT64, BOOL}
+    if dtype is BFLOAT16:
+        falls = t.device.capability < ATOMIC_SINCE or t.device.release < ATOMIC_BFLOAT16_SINCE
+    return (FALLS_BACK,) if falls else ()
 
 
 def _put(t: Capture, x: Tensor, index: Tensor, src: Tensor | Number, *how: Any) -> Tensor:
     """A copy of x, which a kernel then writes into, or ATen."""
     values = [src] if isinstance(src, Tensor) else []
     role = x.role.made("scattered")
-    if values and _falls_back(t, values[0].dtype):
-        how = (*how, FALLS_BACK)
+    if values:
+        how = (*how, *falling_back(t, values[0].dtype))
     return t.make("put", CALL, (x, index, *values), x.shape, x.dtype, role, *how)
 
 
@@ -151,6 +180,15 @@ def index_add(
     else:
         out = _put(t, x, index, source, normalized(dim, x.ndim), "rows")
     inputs, backward = index_adding(x, dim, source, alpha)
+    return record(out, inputs, backward, index, source)
+
+
+def index_copy(t: Capture, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """``aten.index_copy``: an ``index_put`` that adds nothing."""
+    role = x.role.made("copied into")
+    how = normalized(dim, x.ndim), "rows"
+    out = t.make("put", CALL, (x, index, source), x.shape, x.dtype, role, *how)
+    inputs, backward = index_copying(x, dim, source)
     return record(out, inputs, backward, index, source)
 
 
@@ -192,6 +230,19 @@ def linspace(t: Capture, start: Number, end: Number, steps: int, dtype: Dtype) -
     return cast(where(is_early, early, late), dtype)
 
 
+def unfolded(t: Capture, g: Tensor, shape: Shape, dim: int, size: int, _step: int) -> Tensor:
+    """``unfold_backward`` (torch/_decomp/decompositions.py): windows are added into zeros by the
+    numbers of their elements."""
+    if falling_back(t, g.dtype):
+        raise NotVerified("the gradient of windows in bfloat16")
+    count = g.shape[dim] * size
+    places = arange(t, count, 0, 1, INT32)
+    order = [each for each in range(g.ndim - 1) if each <= dim]
+    moved = permute(g, *order, g.ndim - 1, *range(dim + 1, g.ndim - 1))
+    source = reshape(moved, (*shape[:dim], count, *shape[dim + 1 :]))
+    return into_zeros(t, (places,), source, shape, g.role.reshaped, (dim,))
+
+
 def rolled(
     t: Capture, x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
 ) -> Tensor:
@@ -225,6 +276,7 @@ FORMULAS: Formulas = {
     "put": put,
     "taken": taken,
     "index_add": index_add,
+    "index_copy": index_copy,
     "index_select": index_select,
     "roll": rolled,
     "scatter": scatter,

@@ -77,7 +77,9 @@ def repeat(t: Capture, x: Tensor, *sizes: int | Sequence[int]) -> Tensor:
     shape = tuple(size * each for size, each in zip(whole, times, strict=True))
     role = x.role.made("repeated")
     with t.device.no_grad():
-        out = t.make("repeat", POINTWISE, (wide,), shape, x.dtype, role, times, cost=0)
+        is_whole = all(1 in pair for pair in zip(whole, times, strict=True))  # ``clone(expand(x))``
+        name = "repeat" if is_whole else "repeat in parts"
+        out = t.make(name, POINTWISE, (wide,), shape, x.dtype, role, times, cost=0)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         parts, over = list[int](), list[int]()

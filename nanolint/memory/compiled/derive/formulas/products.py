@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.formulas.reductions import total
+from nanolint.memory.compiled.derive.counting import is_half
+from nanolint.memory.compiled.derive.formulas.reductions import reduce
 from nanolint.memory.compiled.derive.operations import CALL
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotTraced, NotVerified
+from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.pointwise import add, mul
-from nanolint.memory.tensors.ops.views import contiguous, view
+from nanolint.memory.tensors.ops.views import cast, contiguous, transpose, unsqueeze, view
 from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 # copied what goes in as well, a quarter more at the peak of one expression.
 CONVOLUTIONS_OF = (2, 13)
 
-# torch/_inductor/decomposition.py, bmm: outer products are multiplied element by element. In
+# torch/_inductor/decomposition.py, mm and bmm: outer products are multiplied element by element. In
 # 2.12.1, not in 2.11.
 OUTER_MULTIPLIED_SINCE = (2, 12)
 
@@ -34,10 +36,13 @@ OUTER_MULTIPLIED_SINCE = (2, 12)
 def product(t: Capture, x: Tensor, y: Tensor, shape: Shape, role: Role | None) -> Tensor:
     """``aten.mm`` or ``aten.bmm``, by the number of dimensions."""
     name = "mm" if len(shape) == 2 else "bmm"
-    outer = name == "bmm" and x.shape[2] == y.shape[1] == 1
-    if outer and t.device.release >= OUTER_MULTIPLIED_SINCE:
+    if x.shape[-1] == 1 and t.device.release >= OUTER_MULTIPLIED_SINCE:
+        role = role or x.role.made("product")
         with t.device.no_grad():
-            return contiguous(mul(x, y, role=role or x.role.made("product")))
+            if name == "bmm":
+                return contiguous(mul(x, y, role=role))
+            if 1 not in shape:
+                return mul(x, y, role=role)
     return t.make(name, CALL, (x, y), shape, x.dtype, role or x.role.made("product"))
 
 
@@ -75,10 +80,20 @@ def added(t: Capture, bias: Tensor, x: Tensor, y: Tensor, shape: Shape) -> Tenso
 
 
 def vectors(t: Capture, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
-    """``aten.dot`` and ``aten.mv``: a sum of products (torch/_decomp/decompositions.py)."""
-    out = total(t, mul(x, y), -1)
-    out.role = role or out.role
-    return out
+    """``aten.dot`` and ``aten.mv``: a sum of products, in float32 (torch/_decomp/decompositions.py,
+    ``pw_cast_for_opmath``)."""
+    wide = FLOAT32 if is_half(x.dtype) else x.dtype
+    with t.device.no_grad():
+        products = mul(cast(x, wide), cast(y, wide))
+        summed = reduce(t, "sum", products, (x.ndim - 1,), False, wide)
+        out = cast(summed, x.dtype, role or x.role.made("product"))
+
+    def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
+        if x.ndim == 1:
+            return [mul(g, y), mul(g, x)]
+        return [mul(unsqueeze(g, 1), y), vectors(t, transpose(x, 0, 1), g, None)]
+
+    return record(out, (x, y), backward, x, y)
 
 
 def conv1d(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.counting import DIVIDED
-from nanolint.memory.compiled.derive.operations import POINTWISE, REDUCTION
+from nanolint.memory.compiled.derive.counting import DIVIDED, is_half
+from nanolint.memory.compiled.derive.formulas.elements import masked_fill
+from nanolint.memory.compiled.derive.operations import REDUCTION
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32, FLOATING, INT64
@@ -15,6 +16,7 @@ from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import compare
 from nanolint.memory.tensors.ops.exponentials import exp, log
 from nanolint.memory.tensors.ops.pointwise import add, div, mul, sub
+from nanolint.memory.tensors.ops.unary import abs as absolute
 from nanolint.memory.tensors.ops.unary import sqrt
 from nanolint.memory.tensors.ops.views import cast, expand, squeeze, unsqueeze, view
 
@@ -52,12 +54,17 @@ def dimensions(x: Tensor, dim: Dimensions) -> tuple[int, ...]:
 
 def restored(x: Tensor, shape: Shape, over: Sequence[int], keepdim: bool) -> Tensor:
     """What was reduced, repeated to the whole shape."""
+    return expand(_kept(x, shape, over, keepdim), shape)
+
+
+def _kept(x: Tensor, shape: Shape, over: Sequence[int], keepdim: bool) -> Tensor:
+    """What was reduced, with the dimensions that are gone (``restore_reduced_dims``)."""
     if not keepdim:
         for dim in over:
             x = unsqueeze(x, dim) if x.shape else view(x, (1,) * len(shape))
             if x.ndim == len(shape):
                 break
-    return expand(x, shape)
+    return x
 
 
 def total(
@@ -72,13 +79,14 @@ def total(
     over, shape = dimensions(x, dim), x.shape
     if dtype is None and x.dtype.kind < FLOATING:
         dtype = INT64
-    wide = x if dtype is not None else to_float32(x)
-    out = reduce(t, "sum", wide, over, keepdim, dtype)
+    if dtype is None and x.device.half is not None and is_half(x.dtype):
+        dtype = FLOAT32  # ``fp32_set_opt_dtype``: no cast of its own
+    out = reduce(t, "sum", x, over, keepdim, dtype)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         return [restored(g, shape, over, keepdim)]
 
-    return record(out, (wide,), backward)
+    return record(out, (x,), backward)
 
 
 def mean(
@@ -108,27 +116,27 @@ def maximum(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False
     out = reduce(t, "amax", x, over, keepdim)
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
-        mask = compare(restored(out, shape, over, keepdim), x)
+        mask = compare(_kept(out, shape, over, keepdim), x)
         count = reduce(t, "sum", cast(mask, INT64), over, True, INT64)
-        return [mul(div(restored(g, shape, over, keepdim), count), mask)]
+        return [mul(div(_kept(g, shape, over, keepdim), count), mask)]
 
     return record(out, (x,), backward, x, out)
 
 
 def logsumexp(t: Capture, x: Tensor, dim: Dimensions, keepdim: bool = False) -> Tensor:
-    """``aten.logsumexp``; float32 under autocast."""
+    """``aten.logsumexp``; float32 under autocast. An infinite maximum is not taken off
+    (torch/_refs)."""
     wide = to_float32(x)
     over, shape = dimensions(wide, dim), wide.shape
     with t.device.no_grad():
         top = reduce(t, "amax", wide, over, True)
-        summed = reduce(t, "sum", exp(sub(wide, top)), over, True)
-        out = add(log(summed), top)
-        if not keepdim:
-            out = squeeze(out, over)
+        top = masked_fill(t, top, compare(absolute(top), inf))
+        summed = reduce(t, "sum", exp(sub(wide, top)), over, keepdim)
+        out = add(log(summed), top if keepdim else squeeze(top, over))
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
-        weights = exp(sub(x, restored(out, shape, over, keepdim)))
-        return [mul(restored(g, shape, over, keepdim), weights)]
+        weights = exp(sub(x, _kept(out, shape, over, keepdim)))
+        return [mul(_kept(g, shape, over, keepdim), weights)]
 
     return record(out, (wide,), backward, wide, out)
 
@@ -153,11 +161,9 @@ def norm(
         out = cast(sqrt(squares), made, x.role.made("norm"))
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
-        long = restored(out, shape, over, keepdim)
-        direction = div(x, long)
-        zero = compare(long, 0)
-        kept = t.make("where", POINTWISE, (zero, direction), shape, direction.dtype, x.role, 0)
-        return [mul(restored(g, shape, over, keepdim), kept)]
+        length = _kept(out, shape, over, keepdim)
+        direction = masked_fill(t, div(x, length), compare(length, 0))
+        return [mul(_kept(g, shape, over, keepdim), direction)]
 
     return record(out, (x,), backward, x, out)
 

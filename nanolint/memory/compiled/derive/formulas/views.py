@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.compiled.derive.formulas.indices import unfolded
 from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.compiled.derive.traced import Traced
 from nanolint.memory.tensors.autograd import record, record_all
 from nanolint.memory.tensors.layout import like_strides, normalized
+from nanolint.memory.tensors.ops.creation import number_in
 from nanolint.memory.tensors.ops.joining import cat, stack
 
 if TYPE_CHECKING:
@@ -22,18 +24,23 @@ if TYPE_CHECKING:
 
 
 def split(t: Capture, x: Tensor, sizes: int | Sequence[int], dim: int = 0) -> Sequence[Tensor]:
-    """``aten.split``: slices, whose gradients are concatenated."""
+    """``aten.split`` and ``split_with_sizes``: slices, whose gradients are concatenated."""
     dim, whole = normalized(dim, x.ndim), x.shape
+    is_even = isinstance(sizes, int)
     if isinstance(sizes, int):
         full, rest = divmod(whole[dim], sizes)
         sizes = [sizes] * full + ([rest] if rest else [])
     shapes = [(*whole[:dim], size, *whole[dim + 1 :]) for size in sizes]
     starts = [0, *accumulate(sizes)]
+    of = x if is_even else _apart(t, x, "split", dim)
     outs = [
-        _taken(t, t.view(x, ("slice", dim, start, 1), shape, x.strides, x.role.reshaped))
+        t.view(of, ("slice", dim, start, 1), shape, x.strides, x.role.reshaped)
         for shape, start in zip(shapes, starts, strict=False)
     ]
-    t.of(outs[0]).all_nodes = 2  # the node that they are taken of
+    if is_even:
+        for each in outs:  # which a node of its own takes: the backward pass is farther off
+            t.of(each).nodes = 2
+        t.of(outs[0]).all_nodes = 2  # the node that they are taken of
 
     def backward(*gradients: Tensor | None) -> list[Tensor | None]:
         given = next(each for each in gradients if each is not None)
@@ -46,10 +53,9 @@ def split(t: Capture, x: Tensor, sizes: int | Sequence[int], dim: int = 0) -> Se
     return record_all(outs, (x,), backward)
 
 
-def _taken(t: Capture, part: Tensor) -> Tensor:
-    """One of several results, which a node of its own takes: the backward pass is farther off."""
-    t.of(part).nodes = 2
-    return part
+def _apart(t: Capture, x: Tensor, name: str, dim: int) -> Tensor:
+    """What parts are taken of, which the partitioner does not have on its list."""
+    return t.view(x, (name, dim), x.shape, x.strides, x.role)
 
 
 def unbind(t: Capture, x: Tensor, dim: int = 0) -> Sequence[Tensor]:
@@ -57,11 +63,11 @@ def unbind(t: Capture, x: Tensor, dim: int = 0) -> Sequence[Tensor]:
     dim, whole = normalized(dim, x.ndim), x.shape
     shape = (*whole[:dim], *whole[dim + 1 :])
     strides = (*x.strides[:dim], *x.strides[dim + 1 :])
+    of = _apart(t, x, "unbind", dim)
     outs = [
-        _taken(t, t.view(x, ("select", dim, index), shape, strides, x.role.reshaped))
+        t.view(of, ("select", dim, index), shape, strides, x.role.reshaped)
         for index in range(whole[dim])
     ]
-    t.of(outs[0]).all_nodes = 2  # the node that they are taken of
 
     def backward(*gradients: Tensor | None) -> list[Tensor | None]:
         given = next(each for each in gradients if each is not None)
@@ -109,14 +115,17 @@ def cast(t: Capture, x: Tensor, dtype: Dtype, role: Role | None = None) -> Tenso
 
 
 def zeros_around(t: Capture, g: Tensor, shape: Shape, how: tuple[Any, ...]) -> Tensor:
-    """``aten.slice_scatter`` and ``select_scatter`` into zeros: one step of a kernel."""
+    """``aten.slice_scatter`` and ``select_scatter`` into zeros, which may be those of another."""
     role = g.role.reshaped
-    return t.make("scatter part", POINTWISE, (g,), shape, g.dtype, role, *how, cost=0)
+    if how[0] == "unfold":
+        return unfolded(t, g, shape, *how[1:])
+    zeros = full_of(t, shape, g.dtype, role)
+    return t.make("scatter part", POINTWISE, (g, zeros), shape, g.dtype, role, *how, cost=0)
 
 
 def full_of(t: Capture, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
-    """``aten.full``: a number wherever it is read."""
-    return t.make("full", POINTWISE, (), shape, dtype, role)
+    """``aten.full`` of 0: a number wherever it is read."""
+    return t.make("full", POINTWISE, (), shape, dtype, role, repr(number_in(0, dtype)))
 
 
 def moved(t: Capture, x: Tensor) -> Tensor:
