@@ -99,6 +99,7 @@ class Reading:
         tape.components = written.components
         tape.doubts, tape.above, tape.assumed = written.doubts, written.above, written.assumed
         tape.printed = [filled(each, values) for each in written.printed]
+        tape.trained = list(map(value, written.trained))
         tape.sizes = list(map(value, written.sizes))
         tape.names = [names[each] for each in written.names]
         tape.flops = {kind: value(flops) for kind, flops in written.flops.items()}

@@ -11,7 +11,7 @@ from nanolint.memory.moments import floor_bytes
 from nanolint.memory.recording import recorded
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
 from nanolint.run.coverage import SPLIT_GRAPH
-from nanolint.run.program import ReadScript
+from nanolint.run.program import BATCH, CONTEXT, PASSES, ReadScript
 from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
 
@@ -44,6 +44,7 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
             resolution = if_readable(replace(resolution, read=read.read), target)
         return _unread(resolution, error, whole=isinstance(run.program, ReadScript))
     said = known.said
+    read = replace(read, run=_told(run, said.trained))
     if said.assumed:
         assumed = [Doubt(Subject.PIECE, each) for each in said.assumed]
         read = replace(read, doubts=ordered([*read.doubts, *assumed]))
@@ -58,6 +59,15 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
         return replace(read, left_open=(*read.left_open, *said.doubts))
     doubts = (Doubt(Subject.PIECE, each) for each in said.doubts)
     return replace(read, doubts=ordered([*read.doubts, *doubts]))
+
+
+def _told(run: Run, trained: tuple[int, ...]) -> Run:
+    """``run`` with what its reading alone tells of its batches."""
+    if not isinstance(run.program, ReadScript):
+        return run
+    rows, length, passes = trained
+    seen = {BATCH: rows, CONTEXT: length, PASSES: passes * run.world_size}
+    return replace(run, **{key: value for key, value in seen.items() if key in run.program.told})
 
 
 def own(resolution: Resolution, target: Machine | None) -> Resolution:

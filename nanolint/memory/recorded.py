@@ -45,12 +45,13 @@ class Said(NamedTuple):
     doubts: tuple[str, ...]
     assumed: tuple[str, ...]
     is_bound: bool
+    trained: tuple[int, ...]
 
 
 @lasting(Said)
 def said_of(tape: Tape) -> Said:
     """What a tape says of itself."""
-    return Said(tuple(tape.doubts), tuple(tape.assumed), tape.is_bound)
+    return Said(tuple(tape.doubts), tuple(tape.assumed), tape.is_bound, tuple(tape.trained))
 
 
 class Recorded(Generic[OneTape]):

@@ -196,6 +196,8 @@ def _asks_for(tape: Tape, nbytes: int) -> bool:
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
     # A script, and some models, ask the card for more than what decides a tape.
     if isinstance(run.program, ReadScript):
+        # What only its reading tells does not decide it: a run that has it filled in is the same.
+        run = replace(run, **dict.fromkeys(run.program.told, 0))
         program, unsettled = settled(run.program, run), run
         run, card = replace(run, program=program), card_of(gpu)
         card = card._replace(numbers=without(program.modules)[1])

@@ -27,6 +27,8 @@ LOOP = frozenset(
 
 # How the names of what scripts save and go on from end.
 CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors")
+# The fields of a run that are of its batches, and of the passes of a step.
+BATCH, CONTEXT, PASSES = "batch_size", "block_size", "gradient_accumulation_steps"
 ALONE = "*"  # the name of words of a launch line that have no dashes
 SETTINGS = "settings:"  # how the name begins that a file of settings has in place of a module's
 
@@ -121,7 +123,8 @@ class ReadScript:
     ``files`` are those of its data of which something is known. ``fresh``: there is no checkpoint
     that it could go on from. ``checked``: its batch, context and passes have to be those of the
     run, or the run is in doubt. ``longest`` is the longest sequence that the model is built for, 0
-    where nobody says: for a batch that cannot be read, of a context that is not known. ``loaded``
+    where nobody says: for a batch that cannot be read, of a context that is not known. ``told`` are
+    the fields of the run that its text does not say and its reading tells. ``loaded``
     is what it reads of a checkpoint that it goes on from; ``saved`` are settings in it by their
     names, where it is taken for one that a run of these settings made.
     """
@@ -135,6 +138,7 @@ class ReadScript:
     fresh: bool = False
     checked: bool = False
     longest: int = 0
+    told: frozenset[str] = frozenset()
     loaded: tuple[Loaded, ...] = ()
     saved: tuple[tuple[str, Plain], ...] = ()
 

@@ -33,7 +33,7 @@ from nanolint.trainers.script.program import program_of
 from nanolint.trainers.script.reading import TOO_LONG, read_script
 from nanolint.trainers.script.settled import key_of, settings_of
 from nanolint.trainers.script.surroundings import around_of
-from nanolint.trainers.script.whole import whole_script
+from nanolint.trainers.script.whole import TOLD, whole_script
 from nanolint.trainers.traced import traced
 
 if TYPE_CHECKING:
@@ -74,9 +74,11 @@ def why_not(text: str, path: Path, options: Options) -> str | None:
 
 
 def makes_run(text: str, path: Path, options: Options, target: Machine | None = None) -> bool:
-    """Whether a script trains a model of its own in a loop of its own, on a batch of some size."""
+    """Whether a script trains a model of its own in a loop of its own."""
     found = described(path, text, _around(path, options, target))
-    return found is not None and any(found.value(role) is not None for role in NEEDED[:2])
+    if found is None:
+        return False
+    return found.trains or any(found.value(role) is not None for role in NEEDED[:2])
 
 
 def refusals(text: str, path: Path, options: Options) -> tuple[str, ...]:
@@ -150,8 +152,9 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         refusal = Unresolved(LINE, "; ".join(found.refused), impossible=True)
         return Resolution(None, settings, (refusal,), described=found)
     doubts = list(_doubts(found, options, target, world_size, around))
-    outline = outline_of(found, gpu, world_size, options) if has_outline(found) else None
-    if outline is not None:
+    begun = outline_of(found, gpu, world_size, options)
+    outline = begun if has_outline(found) else None
+    if found.trains:
         unresolved = (*unresolved, of_model(found))
     resolution = Resolution(
         None,
@@ -163,10 +166,10 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         outline=outline,
     )
     resolution = traced(resolution, settings, project_of(path), options, gpu, text)
-    if resolution.run is not None or outline is None:
+    if resolution.run is not None or not found.trains:
         return resolution
-    model = _read(resolution, found, outline, gpu)
-    whole = _read_whole(resolution, found, outline, gpu, (text, path, around))
+    model = None if outline is None else _read(resolution, found, outline, gpu)
+    whole = _read_whole(resolution, found, begun, gpu, (text, path, around))
     if isinstance(whole, NotKnown):
         return replace(_because(resolution, whole), read=model)
     return replace(resolution, read=replace(whole, read=model) if whole else model)
@@ -240,7 +243,7 @@ def _read_whole(
     None where a value of its own is not known that only a run would tell.
     """
     text, path, around = script
-    told = {MEMORY, THE_MODEL, ROLES[Role.CONTEXT]}  # by a reading
+    told = {MEMORY, THE_MODEL, *TOLD.values()}  # by a reading
     if any(each.key not in told for each in found.unresolved):
         return None
     program = whole_script(text, path, described, outline, around)

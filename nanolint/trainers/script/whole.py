@@ -10,7 +10,17 @@ from nanolint.errors import Unusable
 from nanolint.files.door import is_file, read_bytes
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
-from nanolint.run.program import ALONE, SETTINGS, FromRun, Placed, ReadScript, SourceText
+from nanolint.run.program import (
+    ALONE,
+    BATCH,
+    CONTEXT,
+    PASSES,
+    SETTINGS,
+    FromRun,
+    Placed,
+    ReadScript,
+    SourceText,
+)
 from nanolint.run.program import NotKnown as Hidden
 from nanolint.run.roles import Role
 from nanolint.run.saved import Loaded
@@ -37,8 +47,9 @@ if TYPE_CHECKING:
 
 _NAMED = re.compile(r"""["']([^"'\n]{1,200}\.(?:ya?ml|json|toml))["']""")
 _OF_SETTINGS = ("config", "configs", "conf")  # folders, as people call them
+# What a reading tells where nothing else does.
+TOLD = {Role.MICRO_BATCH: BATCH, Role.CONTEXT: CONTEXT, Role.ACCUMULATION: PASSES}
 MOST_NAMED, MOST_BYTES = 10, 1 << 16  # files of settings, and what they have
-BATCH, PASSES = "batch_size", "gradient_accumulation_steps"
 
 
 def whole_script(
@@ -70,6 +81,7 @@ def whole_script(
         fresh=starts_afresh(path),
         checked=not micro_batch or isinstance(described.model, NotKnown),
         longest=longest_of(described),
+        told=frozenset(key for role, key in TOLD.items() if described.value(role) is None),
         loaded=tuple(
             Loaded(texts[place.path].path, place.line, contents)
             for place, contents in described.loaded

@@ -22,6 +22,7 @@ from nanolint.memory.settled import settled, symbolic, symbols_of, value_of
 from nanolint.memory.symbolic import NotSymbolic
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.device import NotTraced
+from nanolint.run.program import BATCH, PASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,6 +114,7 @@ def read_script(
     if not machine.stood.issuperset(symbols):
         raise NotSymbolic("a value of the run is taken from a text")
     device.tape.printed = machine.printed.lines
+    device.tape.trained = machine.seen.trained
     device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
     if machine.at_most and _peaks_in_evaluation(device.tape):
         device.tape.doubts.append(machine.at_most[0])
@@ -122,7 +124,9 @@ def read_script(
         if each not in device.tape.apart or _matters(device.tape, device.tape.apart[each])
     ]
     if program.checked:
-        device.tape.doubts += _differs(machine.seen, run)
+        if BATCH in program.told and not device.tape.trained[0]:
+            raise machine.unread("what the model is given was not seen")
+        device.tape.doubts += _differs(machine.seen, run, program.told)
 
 
 def _is_all(machine: Reader, run: Run) -> bool:
@@ -154,18 +158,19 @@ def _described(error: BaseException) -> str:
     return f"raises {type(error).__name__}: {error}"
 
 
-def _differs(seen: Seen, run: Run) -> Iterator[str]:
-    """What the script trains with, where that is not what is said of the run."""
+def _differs(seen: Seen, run: Run, told: frozenset[str]) -> Iterator[str]:
+    """What the script trains with, where that is not what is said of the run; what is ``told`` by
+    the reading nobody has said."""
     shape = (run.batch_size, run.block_size)
     read = seen.evaluated if run.eval_only else seen.shape
     if read is None and not run.block_size and seen.samples == run.batch_size:
         read = shape  # of pictures nobody says how many tokens they have
     elif read is not None and not run.block_size:
         shape = (run.batch_size, read[-1])  # of how many tokens only the reading tells
-    if read != shape:
+    if BATCH not in told and read != shape:
         found = "not known" if read is None else "x".join(map(str, read))
         yield f"a batch is taken for {shape[0]}x{shape[1]} tokens; as it is read, it is {found}"
-    if not run.eval_only and seen.passes != run.micro_steps:
+    if PASSES not in told and not run.eval_only and seen.passes != run.micro_steps:
         yield f"a step is taken for {run.micro_steps} passes; as it is read, it has {seen.passes}"
 
 

@@ -35,6 +35,12 @@ class Seen:
         return self.evaluated is not None and self.shape is None and not self.backward
 
     @property
+    def trained(self) -> list[int]:
+        """The sequences, the tokens of each, and the passes of a step; 0 what was not seen."""
+        rows, length = self.shape or (self.samples or 0, 0)
+        return [rows, length, self.passes]
+
+    @property
     def tokens(self) -> int | None:
         """Those of the step that was last; None where no model was given any."""
         return prod(self.shape) * self.passes if self.shape and self.passes else None
