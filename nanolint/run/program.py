@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.regex import lazily
 
 if TYPE_CHECKING:
     from nanolint.run.profile import Profile
@@ -27,6 +28,8 @@ LOOP = frozenset(
 
 # How the names of what scripts save and go on from end.
 CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors")
+# What people call them: also the folder, as "out" or "runs".
+SAVED = lazily(r"ckpt|check|latest|last|best|resume|model|weight|state|snapshot|^out|^runs")
 # The fields of a run that are of its batches, and of the passes of a step.
 BATCH, CONTEXT, PASSES = "batch_size", "block_size", "gradient_accumulation_steps"
 ALONE = "*"  # the name of words of a launch line that have no dashes
@@ -36,11 +39,12 @@ SETTINGS = "settings:"  # how the name begins that a file of settings has in pla
 @dataclass(frozen=True, slots=True)
 class SourceText:
     """A module of the project: its dotted name, its path as people see it, and its text; or a file
-    of settings that the script reads, YAML or JSON."""
+    of settings that the script reads, YAML or JSON, and how else it is ``named``."""
 
     module: str
     path: str
     text: str
+    named: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,9 +109,12 @@ def _settings(
     for path in paths:
         if path is None or path in texts or not path.name.endswith(SUFFIXES):
             continue
-        name = shown(path, roots_of(script))
+        roots = roots_of(script)
+        name = shown(path, roots)
+        others = {path.relative_to(each).as_posix() for each in roots if path.is_relative_to(each)}
         with suppress(Unusable):
-            yield path, SourceText(f"{SETTINGS}{name}", name, read_source(path))
+            text = read_source(path)
+            yield path, SourceText(f"{SETTINGS}{name}", name, text, frozenset(others - {name}))
 
 
 def _named(sources: Iterable[SourceText], script: Path) -> Iterator[Path]:

@@ -126,6 +126,8 @@ def encoder(machine: Script, owner: Unknown, name: str) -> Native:
     """
 
     def encode(text: Value = None, *_: Value, **options: Value) -> Value:
+        if options.get("return_tensors") == "pt" and isinstance(text, Unknown):
+            return empty(machine.host, (1, TOKENS), INT64, DATA)
         if "return_tensors" in options:
             return owner.bare()
         if isinstance(text, str):

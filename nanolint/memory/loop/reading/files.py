@@ -23,8 +23,7 @@ from nanolint.memory.model.reading.values import (
     Unread,
 )
 from nanolint.memory.tensors.device import NotTraced
-from nanolint.regex import lazily
-from nanolint.run.program import CHECKPOINTS
+from nanolint.run.program import CHECKPOINTS, SAVED
 from nanolint.source.settings_text import Listed, Mapped
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from nanolint.source.settings_text import Node
 
 
-# What people call that: also the folder, as "out" or "runs".
-_SAVED = lazily(r"ckpt|check|latest|last|best|resume|model|weight|state|snapshot|^out|^runs")
 MOST_OF_MAKER = 200_000  # statements of a program that prepares data
 
 
@@ -187,9 +184,10 @@ def paths(machine: Script) -> Namespace:
 
 def _is_checkpoint(path: Value) -> bool:
     """Whether a path is that of what the script itself saves, and not of data."""
+    path = path.tail if isinstance(path, Somewhere) else path
     if not isinstance(path, str) or path.startswith(("/", "~")):
         return False
-    return path.endswith(CHECKPOINTS) and _SAVED.search(path) is not None
+    return path.endswith(CHECKPOINTS) and SAVED.search(path) is not None
 
 
 def _known_file(machine: Script, path: Value) -> DataFile | None:
@@ -284,6 +282,9 @@ def listed(machine: Script) -> Native:
     """What lists files: there are some, and which is not known."""
 
     def glob(*given: Value, **_: Value) -> Value:
+        pattern = next((written(each) for each in given if not isinstance(each, Class)), None)
+        if machine.around.fresh and _is_checkpoint(pattern):
+            return []  # none that it could go on from
         kind = next((each for each in given if isinstance(each, Class)), None)
         return Listing("which files there are", machine.place, kind)
 

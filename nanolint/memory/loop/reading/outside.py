@@ -95,6 +95,7 @@ def table(machine: Script) -> dict[str, Value]:
         **{f"{name}.grad_scaler": Namespace(name, {"GradScaler": scaler}) for name in AMP},
         **_later(machine, "sharded.py", "torch.distributed.optim", given),
         **_later(machine, "yacs.py", "yacs.config", {}),
+        **_later(machine, "splitting.py", "sklearn.model_selection", {}),
         **_later(
             machine,
             "omegaconf.py",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
-from nanolint.memory.loop.reading import arrays, finite, renewal
+from nanolint.memory.loop.reading import alike, finite, renewal
 from nanolint.memory.loop.reading.changes import (
     called,
     changed,
@@ -198,7 +198,7 @@ def _alike(one: Value, other: Value) -> bool:
 
 def _only_looks(machine: Script, node: ast.If, start: Mark) -> bool:
     """Whether a branch evaluates, or saves, and leaves memory as it was."""
-    return _only_evaluates(node) and arrays.kept(machine.card.tape, start) == 0
+    return _only_evaluates(node) and alike.kept(machine.card.tape, start) == 0
 
 
 def _attempt(machine: Script, body: list[ast.stmt], frame: Frame) -> bool:

@@ -102,6 +102,15 @@ class Activations:
         "tanh": nn.Tanh,
     }
 
+    def __contains__(self, name):
+        return name == "gelu_pytorch_tanh" or name in self.made
+
+    def keys(self):
+        return [*self.made, "gelu_pytorch_tanh"]
+
+    def __iter__(self):
+        return iter(self.keys())
+
     def __getitem__(self, name):
         if name == "gelu_pytorch_tanh":
             return nn.GELU(approximate="tanh")
