@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
 ANOTHER = "what is trained behind the steps"
+NONE_LEFT = "no gradients are left of an epoch's last passes, if it has too few for a step"
 FEW = 4  # turns of a loop that are always read
 BAR, PACKAGES = "Progress", "packages"  # tqdm's, by the text that stands in for it
 MANY = 64  # of one that fills an array element by element, or goes through what is generated
@@ -64,6 +65,8 @@ class Turns:
         self._counted: list[tuple[ast.stmt, int]] = []  # those over numbers, with their turn
         self._making: set[ast.stmt] = set()  # those with an optimizer made in them
         self._stepping: set[ast.stmt] = set()  # those with an optimizer's step in them
+        self._passing: ast.stmt | None = None  # the innermost around the last backward pass
+        self._accumulates = False  # whether one is over that steps in some of its turns alone
         self._jumping: dict[ast.stmt, Unknown] = {}  # those whose turns may end early, and why
 
     @property
@@ -78,7 +81,11 @@ class Turns:
 
     def happens(self, what: Event) -> None:
         """What divides the run."""
-        if what is Event.OPTIMIZER_MADE:
+        if what is Event.BACKWARD:
+            self._passing = self._open[-1] if self._open else None
+        elif what is Event.EVALUATES and self._accumulates:
+            self._machine.card.tape.assume(NONE_LEFT, apart=True)
+        elif what is Event.OPTIMIZER_MADE:
             self._making.update(self._open)
             if self._machine.phases.are_late:
                 self.trains_another()
@@ -112,6 +119,8 @@ class Turns:
                 raise
             self._stepping.discard(node)
             self.left = True
+            if node is self._passing and isinstance(node, ast.For):
+                self._accumulates = self._machine.seen.passes > 1
             if node in self._making:  # each of its turns trains a model of its own
                 self.trains_another()
             return None

@@ -40,15 +40,23 @@ class Index(Unknown):
 
 
 class Real(Unknown):
-    """A number with a point, as Python has it, that only a run tells."""
+    """A number with a point, as Python has it, that only a run tells.
+
+    What a tensor is multiplied with, or the like, decides no memory: ``ANY`` may stand for it.
+    """
 
     __slots__ = ()
 
 
+ANY = 1.5
+
+
 def worked_out(op: ast.operator, left: Value, right: Value) -> Real | None:
     """``left op right`` of two numbers of which one is not known at least, where it has a point."""
-    if isinstance(op, ast.Pow) or not (_is_number(left) and _is_number(right)):
-        return None  # a power may be a complex number
+    if not (_is_number(left) and _is_number(right)):
+        return None
+    if isinstance(op, ast.Pow) and right not in (2, 0.5):  # of squares; others may be complex
+        return None
     if not isinstance(op, ast.Div) and not any(
         isinstance(each, (Real, float)) for each in (left, right)
     ):
