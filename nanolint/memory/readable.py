@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.values import Unread
+from nanolint.memory.model.reading.values import INSTALLED, Unread
 from nanolint.memory.moments import floor_bytes
 from nanolint.memory.recording import recorded
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
@@ -40,6 +40,12 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     except Unread as error:
         if error.ends:
             return _ends(resolution, error)
+        if error.reason == INSTALLED and isinstance(run.program, ReadScript):
+            bare = replace(run, program=replace(run.program, bare=True))
+            if bare != run:  # it may do without what it looks for
+                again = if_readable(replace(resolution, read=replace(read, run=bare)), target)
+                if again.run is not None:
+                    return again
         if read.read is not None:  # its model alone, with nanoGPT's loop around it
             resolution = if_readable(replace(resolution, read=read.read), target)
         return _unread(resolution, error, whole=isinstance(run.program, ReadScript))

@@ -127,7 +127,8 @@ class ReadScript:
     ``files`` are those of its data of which something is known. ``fresh``: there is no checkpoint
     that it could go on from. ``checked``: its batch, context and passes have to be those of the
     run, or the run is in doubt. ``longest`` is the longest sequence that the model is built for, 0
-    where nobody says: for a batch that cannot be read, of a context that is not known. ``told`` are
+    where nobody says: for a batch that cannot be read, of a context that is not known. ``bare``:
+    packages that it may do without are taken for not installed. ``told`` are
     the fields of the run that its text does not say and its reading tells. ``loaded``
     is what it reads of a checkpoint that it goes on from; ``saved`` are settings in it by their
     names, where it is taken for one that a run of these settings made.
@@ -142,6 +143,7 @@ class ReadScript:
     fresh: bool = False
     checked: bool = False
     longest: int = 0
+    bare: bool = False
     told: frozenset[str] = frozenset()
     loaded: tuple[Loaded, ...] = ()
     saved: tuple[tuple[str, Plain], ...] = ()

@@ -85,7 +85,7 @@ def read_script(
         weights=weights,
         spots={**watched, **symbols},
     )
-    machine.turns.whole = whole
+    machine.turns.whole, machine.is_bare = whole, program.bare
     try:
         with uncollected():
             machine.read()
