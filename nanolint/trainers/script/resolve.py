@@ -27,6 +27,7 @@ from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.read import read_run
 from nanolint.trainers.script.earlier import earlier
+from nanolint.trainers.script.fitting import BY_LIBRARY
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.outline import has_outline, of_model, outline_of, own_loop
 from nanolint.trainers.script.program import program_of
@@ -246,6 +247,8 @@ def _read_whole(
     told = {MEMORY, THE_MODEL, *TOLD.values()}  # by a reading
     if any(each.key not in told for each in found.unresolved):
         return None
+    if isinstance(described.model, NotKnown) and described.model.reason == BY_LIBRARY:
+        return None  # in a loop that is none of the project's
     program = whole_script(text, path, described, outline, around)
     if isinstance(program, NotKnown):
         return program

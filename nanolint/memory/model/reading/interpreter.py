@@ -22,6 +22,7 @@ from nanolint.memory.model.reading import (
     statements,
 )
 from nanolint.memory.model.reading.alike import Layers
+from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.expressions import EXPRESSIONS
 from nanolint.memory.model.reading.machine import Machine
 from nanolint.memory.model.reading.scopes import Frame, Kind
@@ -329,7 +330,10 @@ class Interpreter(Machine):
         ):
             return self.load(full)
         if module.path:
-            raise ImportError(f"cannot import name '{name}' from '{module.name}'")
+            error = ImportError(f"cannot import name '{name}' from '{module.name}'")
+            source = self._sources.get(module.name)
+            told = source is None or any(each in source.text for each in (name, *BY_OTHERS))
+            raise error if told else certain(error)
         return self.unknown(f"{full} is not known")
 
     def absolute(self, name: str, level: int, module: Namespace) -> str:
@@ -356,6 +360,7 @@ class Interpreter(Machine):
         )
 
 
+BY_OTHERS = ("*", "__getattr__", "globals", "setattr", "exec")  # what may bind any name
 NN, OPTIM, EINOPS_LAYERS = "torch.nn", "torch.optim", "einops.layers.torch"
 LETS_GO_SINCE = (2, 12)  # ``del q, k, v`` in F.multi_head_attention_forward
 
