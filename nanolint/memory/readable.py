@@ -68,12 +68,15 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
 
 
 def _told(run: Run, trained: tuple[int, ...]) -> Run:
-    """``run`` with what its reading alone tells of its batches."""
+    """``run`` with what its reading alone tells of its batches: no other micro-batch is known
+    where that is among it, or how many there are in a step."""
     if not isinstance(run.program, ReadScript):
         return run
     rows, length, passes = trained
     seen = {BATCH: rows, CONTEXT: length, PASSES: passes * run.world_size}
-    return replace(run, **{key: value for key, value in seen.items() if key in run.program.told})
+    told = replace(run, **{key: value for key, value in seen.items() if key in run.program.told})
+    is_fixed = {BATCH, PASSES} & run.program.told
+    return replace(told, micro_batches=(told.batch_size,)) if is_fixed else told
 
 
 def own(resolution: Resolution, target: Machine | None) -> Resolution:

@@ -34,13 +34,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nanolint.memory.loop.reading.machine import Script
-    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.model.reading.values import Place, Value
 
 TOKENS = 1 << 40  # of a file: more than any run reads
 MOST_NUMBERS = 1_000_000
 HEAD = 4096  # numbers of the head of a file, at most
 UINT16 = Dtype("uint16", 2, INT16.kind)
 LOADS = "what a data loader loads"  # of which nothing else is known
+
+
+class Loaded(Unknown):
+    """What a data loader loads, of which no more is known than how many ``rows`` it has."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: int, place: Place) -> None:
+        super().__init__(LOADS, place)
+        self.rows = rows
+
+    def part(self, name: Value) -> Unknown:
+        """``batch["text"]`` has as many; a row by itself is another thing."""
+        return self if isinstance(name, str) else self.bare()
 
 
 def numpy(machine: Script) -> Namespace:
@@ -238,7 +252,8 @@ def _count_of(machine: Script, dataset: Value) -> int | None:
 def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Value) -> Value:
     """The next batch; not known where the data set's own code cannot be read."""
     before = machine.card.tape.mark()
-    lengths = machine.lengths = Lengths()
+    outside, lengths = machine.lengths, Lengths()
+    machine.lengths = lengths
     printed = machine.printed.mark()
     try:
         batch = _batch(machine, elements, size, collate)
@@ -257,6 +272,7 @@ def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Va
         why = error.reason if isinstance(error, Unread) else f"{type(error).__name__}: {error}"
         return machine.unknown(f"{LOADS} ({why})")
     finally:
+        machine.lengths = outside
         machine.printed.forget(printed)  # it may be read twice, and by other processes
 
 
@@ -331,4 +347,4 @@ def _collated(machine: Script, element: Value, size: int) -> Value:
     if isinstance(element, (int, float)) and not isinstance(element, bool):
         kind = INT64 if isinstance(element, int) else FLOAT64
         return empty(machine.host, (size,), kind, DATA)
-    return machine.unknown(LOADS)
+    return Loaded(size, machine.place)

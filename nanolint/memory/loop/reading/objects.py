@@ -72,6 +72,10 @@ class Values(Interpreter, Script):
             return Index("a token", self.place, object())
         if isinstance(owner, corpora.Text):
             return owner.part(self.place, index)
+        if isinstance(owner, arrays.Loaded):
+            return owner.part(index)
+        if isinstance(owner, tokenizers.Encoding) and isinstance(index, str):
+            return owner.names.get(index, self.unknown("what else a tokenizer makes"))
         if isinstance(owner, Stored) and isinstance(index, str):
             return owner.part(index)
         if isinstance(owner, Stored) and isinstance(index, Window):

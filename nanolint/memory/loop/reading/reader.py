@@ -84,7 +84,7 @@ class Reader(Values):
         self.doubts, self.at_most = [], []
         self.passed = 0
         self.taken, self.executed = set(), set()
-        self.dumped, self.saved, self.lengths = {}, {}, Lengths()
+        self.dumped, self.saved, self.lengths = {}, {}, Lengths(apart=True)
         self._later: list[str] = []
         self._evaluated: set[ast.If] = set()  # branches that only a later step takes
         self._spots = spots

@@ -5,7 +5,8 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import pieces, transformers
+from nanolint.memory.loop.reading import pieces, settings, transformers
+from nanolint.memory.loop.reading.arrays import Loaded
 from nanolint.memory.loop.reading.chances import DATA
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown
@@ -34,6 +35,10 @@ class Tokenizer(Unknown):
         super().__init__("what a tokenizer does", place)
         self.size = size
         self.length: int | None = size
+
+
+class Encoding(Namespace):
+    """What a tokenizer makes: its parts are asked for as attributes, or by their names."""
 
 
 KINDS = (Tokenizer, pieces.Processor)
@@ -72,19 +77,43 @@ def encoded(
 ) -> Value:
     """``tokenizer(text)``: how many tokens it makes only a run knows, how many it keeps is said."""
     is_cut = truncation is True and type(max_length) is int
-    if not (isinstance(text, Unknown) or (is_cut and isinstance(text, str))):
+    rows = _rows(text)
+    if rows is None and not (isinstance(text, Unknown) or (is_cut and isinstance(text, str))):
+        return owner.bare()
+    if rows is not None and (padding is False or return_tensors is None or not is_cut):
         return owner.bare()
     if is_cut and padding == LONGEST:
         count = max_length
+    elif machine.lengths.apart and is_cut:
+        settings.doubt(machine, "a text is taken for as long as it is cut to")
+        count = max_length
+    elif machine.lengths.apart:
+        return owner.bare()
     else:
         count = machine.lengths.at_most(max_length) if is_cut else machine.lengths.endless()
     machine.made_up.add(count)
     if return_tensors is not None:
-        row: Value = empty(machine.host, (1, count), INT64, DATA)
+        row: Value = empty(machine.host, (rows or 1, count), INT64, DATA)
     else:
         row = [Index("a token", machine.place, object())] * count
     parts = {name: copy(row) for name in PARTS}
-    return Namespace("encoding", {**parts, "data": {**parts}})
+    to = Native("to", lambda device, **_: _moved(machine, parts, device), plain=False)
+    return Encoding("encoding", {**parts, "data": {**parts}, "to": to})
+
+
+def _rows(text: Value) -> int | None:
+    """How many texts there are, where they are several: those of a batch, or a list of them."""
+    if isinstance(text, Loaded):
+        return text.rows
+    return len(text) if isinstance(text, (list, tuple)) and text else None
+
+
+def _moved(machine: Script, parts: dict[str, Value], device: Value) -> Encoding:
+    """``encoding.to(device)``."""
+    made = {
+        name: machine.call(machine.attribute(each, "to"), [device]) for name, each in parts.items()
+    }
+    return Encoding("encoding", {**made, "data": {**made}})
 
 
 def install(machine: Script) -> dict[str, Value]:

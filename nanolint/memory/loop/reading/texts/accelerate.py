@@ -10,6 +10,9 @@ from contextlib import contextmanager, nullcontext
 
 import torch
 
+# Settings that decide nothing in one process.
+QUIET = ("log_with", "project_dir", "project_config", "rng_types", "even_batches", "logging_dir")
+QUIET += ("step_scheduler_with_optimizer", "dispatch_batches", "use_seedable_sampler")
 HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -32,15 +35,25 @@ class Accelerator:
         megatron_lm_plugin=None,
         gradient_accumulation_plugin=None,
         dynamo_backend=None,
+        kwargs_handlers=None,
         **options,
     ):
         if processes() > 1:
             refused("what accelerate makes of several processes is not known")
-        for each in (deepspeed_plugin, fsdp_plugin, megatron_lm_plugin, dynamo_backend):
-            if each is not None:
+        given = [deepspeed_plugin, fsdp_plugin, megatron_lm_plugin, dynamo_backend]
+        given += [each for name, each in options.items() if name not in QUIET]
+        for each in given:
+            if not known(each) or each is not None:
                 refused("what accelerate makes of its plugins is not known")
+        if not known(kwargs_handlers) or not known(mixed_precision):
+            refused("what accelerate is set up for is not known")
+        for each in kwargs_handlers or []:
+            if not known(each) or not isinstance(each, Kept):
+                refused("what accelerate is set up for is not known")
         if mixed_precision is None:
             mixed_precision = os.environ.get("ACCELERATE_MIXED_PRECISION")
+            if not known(mixed_precision):
+                refused("what accelerate is set up for is not known")
         if mixed_precision is None:
             assumed("accelerate is configured for no mixed precision")
             mixed_precision = "no"
