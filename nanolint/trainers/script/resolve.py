@@ -30,6 +30,7 @@ from nanolint.trainers.script.earlier import earlier
 from nanolint.trainers.script.fitting import BY_LIBRARY
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.outline import has_outline, of_model, outline_of, own_loop
+from nanolint.trainers.script.passes import NO_STEP
 from nanolint.trainers.script.program import program_of
 from nanolint.trainers.script.reading import TOO_LONG, read_script
 from nanolint.trainers.script.settled import key_of, settings_of
@@ -79,7 +80,10 @@ def makes_run(text: str, path: Path, options: Options, target: Machine | None = 
     found = described(path, text, _around(path, options, target))
     if found is None:
         return False
-    return found.trains or any(found.value(role) is not None for role in NEEDED[:2])
+    passes = found.roles.get(Role.ACCUMULATION)
+    steps = not (isinstance(passes, NotKnown) and passes.reason == NO_STEP)
+    is_sized = any(found.value(role) is not None for role in NEEDED[:2])
+    return is_sized or (found.trains and steps)
 
 
 def refusals(text: str, path: Path, options: Options) -> tuple[str, ...]:

@@ -360,7 +360,7 @@ class Interpreter(Machine):
         )
 
 
-BY_OTHERS = ("*", "__getattr__", "globals", "setattr", "exec")  # what may bind any name
+BY_OTHERS = ("import *", "__getattr__", "globals", "setattr", "exec")  # what may bind any name
 NN, OPTIM, EINOPS_LAYERS = "torch.nn", "torch.optim", "einops.layers.torch"
 LETS_GO_SINCE = (2, 12)  # ``del q, k, v`` in F.multi_head_attention_forward
 
