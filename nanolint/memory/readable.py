@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.model.reading.values import INSTALLED, Unread
 from nanolint.memory.moments import floor_bytes
@@ -73,7 +73,7 @@ def _told(run: Run, trained: tuple[int, ...]) -> Run:
     if not isinstance(run.program, ReadScript):
         return run
     rows, length, passes = trained
-    seen = {BATCH: rows, CONTEXT: length, PASSES: passes * run.world_size}
+    seen: dict[str, Any] = {BATCH: rows, CONTEXT: length, PASSES: passes * run.world_size}
     told = replace(run, **{key: value for key, value in seen.items() if key in run.program.told})
     is_fixed = {BATCH, PASSES} & run.program.told
     return replace(told, micro_batches=(told.batch_size,)) if is_fixed else told

@@ -21,7 +21,7 @@ class Rows(Dataset):
     def __init__(self, rows):
         self.rows = rows
     def __len__(self):
-        return COUNT
+        return len(self.rows)
     def __getitem__(self, at):
         return self.rows[at], self.rows[at]
 class Net(nn.Module):
@@ -63,10 +63,10 @@ LOADED, GENERATED = "DataLoader(Rows(held), B)", "generated()"
 LEFT = "no gradients are left of an epoch's last passes, if it has too few for a step"
 
 
-def script(over: str, *, learns: bool = False, passes: int = 1, count: str = "len(self.rows)") -> str:
+def script(over: str, *, learns: bool = False, passes: int = 1) -> str:
     evaluates = "if True:" if learns else "with torch.no_grad():"
     text = SCRIPT.replace("EVALUATES", evaluates).replace("EVALUATED", over)
-    return text.replace("PASSES", str(passes)).replace("COUNT", count)
+    return text.replace("PASSES", str(passes))
 
 
 def test_what_a_loader_or_a_generator_gives(tmp_path: Path) -> None:

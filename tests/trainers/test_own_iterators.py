@@ -32,7 +32,11 @@ class Batches:
 PLAIN = NET.replace("BATCH", "torch.randint(0, 1000, (16, 128))")
 LOOPS = {
     "for": ("for step in range(100):", "for x in Batches(100):", "x = x.to(device)"),
-    "next": ("for step in range(100):", "of = iter(Batches(100))\nwhile True:", "x = next(of).cuda()"),
+    "next": (
+        "for step in range(100):",
+        "of = iter(Batches(100))\nwhile True:",
+        "x = next(of).cuda()",
+    ),
     "default": (
         "for step in range(100):",
         "of = iter(Batches(0))\nfor step in range(100):",

@@ -15,6 +15,7 @@ NAME = "accelerate"
 MODULES = (NAME, f"{NAME}.utils", f"{NAME}.logging", f"{NAME}.tracking")
 # Settings that decide nothing in one process.
 KEPT = ("DistributedDataParallelKwargs", "InitProcessGroupKwargs", "ProjectConfiguration")
+PREPARED = ("cast", "AcceleratedOptimizer", "AcceleratedScheduler", "LoaderShard")
 
 
 def table(machine: Script) -> dict[str, Value]:
@@ -33,6 +34,8 @@ def _made(machine: Script) -> dict[str, Namespace]:
         "known": Native("known", lambda value: not isinstance(value, Unknown), plain=False),
         "unheard": Native("unheard", machine.unknown, plain=False),
     }
+    prepared = read_text(machine, "prepared.py", NAME, {"refused": given["refused"]}).names
+    given |= {name: prepared[name] for name in PREPARED}
     text = read_text(machine, "accelerate.py", NAME, given).names
     utils: dict[str, Value] = dict.fromkeys(KEPT, text["Kept"])
     utils |= {name: text[name] for name in ("GradientAccumulationPlugin", "set_seed")}

@@ -1,4 +1,4 @@
-"""Turns that do what the one before did: what they write, what they keep, and when they are over."""
+"""Turns that do what the one before did: what they write and keep, and when they are over."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def until_alike(
     tape, start, before, rest = machine.card.tape, machine.card.tape.mark(), [0], None
     number = 0
     held: list[Value] = []
-    while held.extend(islice(values, 1)) or held:
+    while True:
+        held += islice(values, 1)
+        if not held:
+            return
         number, turn, trained = number + 1, machine.counted, machine.seen.backward
         yield held.pop()  # and is not held here while a turn is read
         wrote = written(tape, start)
