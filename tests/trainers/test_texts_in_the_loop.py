@@ -59,3 +59,38 @@ def test_filled_up_to_the_longest(tmp_path: Path) -> None:
 def test_of_any_length(tmp_path: Path) -> None:
     found = explained(tmp_path, script("padding=True"))
     assert found["trust"] != "read"
+
+
+SAMPLED = """
+import tiktoken
+import torch
+from torch import nn
+net = nn.Sequential(nn.Embedding(1000, 64), nn.Linear(64, 1000)).cuda()
+opt = torch.optim.AdamW(net.parameters())
+encoder = tiktoken.get_encoding("gpt2")
+for step in range(100):
+    x = torch.randint(0, 1000, (16, 128)).cuda()
+    loss = nn.functional.cross_entropy(net(x).view(-1, 1000), x.view(-1))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    if step % 10 == 0:
+        net.eval()
+        with torch.no_grad():
+            EVALUATED
+            found = torch.tensor([encoder.encode("Every effort moves you")]).cuda()
+            net(found.repeat(TIMES, 1))
+        net.train()
+"""
+LARGE = "net(torch.randint(0, 1000, (256, 128)).cuda())"
+
+
+@pytest.mark.parametrize(
+    ("evaluated", "times", "doubted"), [(LARGE, 1, False), ("pass", 2000, True)]
+)
+def test_how_long_a_prompt_is_matters_where_it_may_be_the_peak(
+    tmp_path: Path, evaluated: str, times: int, *, doubted: bool
+) -> None:
+    text = SAMPLED.replace("EVALUATED", evaluated).replace("TIMES", str(times))
+    doubts = explained(tmp_path, text)["doubts"]
+    assert doubts == (["a text is taken for 22 tokens (train.py:18)"] if doubted else [])

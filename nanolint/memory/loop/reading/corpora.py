@@ -133,7 +133,8 @@ def encoder(machine: Script, owner: Unknown, name: str) -> Native:
         if isinstance(text, str):
             count = len(text.encode())
             machine.made_up.add(count)
-            machine.at_most.append(f"a text is taken for {count} tokens ({machine.place})")
+            taken = f"a text is taken for {count} tokens ({machine.place})"
+            machine.at_most.append((taken, len(machine.card.tape.events)))
             return [Index("a token", machine.place, object()) for _ in range(count)]
         return tokens(machine) if isinstance(text, Unknown) else owner.bare()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16, refuses_float8
@@ -116,8 +117,8 @@ def read_script(
     device.tape.printed = machine.printed.lines
     device.tape.trained = machine.seen.trained
     device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
-    if machine.at_most and _peaks_in_evaluation(device.tape):
-        device.tape.doubts.append(machine.at_most[0])
+    more = (what for what, since in machine.at_most if _peaks_in_evaluation(device.tape, since))
+    device.tape.doubts += islice(more, 1)
     device.tape.assumed = [
         each
         for each in device.tape.assumed
@@ -204,13 +205,13 @@ def _trains(tape: Tape) -> bool:
     )
 
 
-def _peaks_in_evaluation(tape: Tape) -> bool:
-    """Whether more is allocated while nothing learns than in any step."""
+def _peaks_in_evaluation(tape: Tape, since: int) -> bool:
+    """Whether more is allocated while nothing learns than in any step, behind an event."""
 
     def peaks(sizes: list[int]) -> bool:
         tops = summits(tape, len(tape.events), sizes)
-        phase, (peak, _) = max(tops.items(), key=lambda top: (top[1][0], -top[1][1]))
-        return peak > 0 and phase in (Phase.EVAL, Phase.EVAL_LATE)
+        phase, (peak, event) = max(tops.items(), key=lambda top: (top[1][0], -top[1][1]))
+        return peak > 0 and event >= since and phase in (Phase.EVAL, Phase.EVAL_LATE)
 
     return answer(peaks, tape.sizes)
 
