@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
 
 FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
+EVALUATIONS = (Phase.EVAL, Phase.EVAL_LATE)
 MUCH = 2  # a phase with less than half of the peak does not move it
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
 
@@ -206,12 +207,16 @@ def _trains(tape: Tape) -> bool:
 
 
 def _peaks_in_evaluation(tape: Tape, since: int) -> bool:
-    """Whether more is allocated while nothing learns than in any step, behind an event."""
+    """Whether more is allocated while nothing learns than in any step, behind an event: in the
+    evaluation that it is of, where it is of one."""
+    starts = [at for at, _ in tape.phases if at > since]
+    own = [phase for at, phase in tape.phases if at <= since][-1]
+    until = starts[0] if starts and own in EVALUATIONS else len(tape.events)
 
     def peaks(sizes: list[int]) -> bool:
         tops = summits(tape, len(tape.events), sizes)
         phase, (peak, event) = max(tops.items(), key=lambda top: (top[1][0], -top[1][1]))
-        return peak > 0 and event >= since and phase in (Phase.EVAL, Phase.EVAL_LATE)
+        return peak > 0 and since <= event < until and phase in EVALUATIONS
 
     return answer(peaks, tape.sizes)
 
