@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.files.notes import memo
 from nanolint.files.repository import root_of
+from nanolint.regex import lazily
 from nanolint.run.coverage import not_covered
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
@@ -34,6 +35,7 @@ from nanolint.trainers.script.passes import NO_STEP
 from nanolint.trainers.script.program import program_of
 from nanolint.trainers.script.reading import TOO_LONG, read_script
 from nanolint.trainers.script.settled import key_of, settings_of
+from nanolint.trainers.script.sources import sources
 from nanolint.trainers.script.surroundings import around_of
 from nanolint.trainers.script.whole import TOLD, whole_script
 from nanolint.trainers.traced import traced
@@ -48,6 +50,9 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Around
 
 LINE = "the launch line"  # what cannot be where the script's parser would end the run
+_PROGRAM = lazily(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
+_GOES_BACK = lazily(r"^[^#\n]*\.backward\s*\(", re.MULTILINE)
+_STEPS = lazily(r"^[^#\n]*\.step\s*\(", re.MULTILINE)
 NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)
 
 
@@ -83,7 +88,16 @@ def makes_run(text: str, path: Path, options: Options, target: Machine | None = 
     passes = found.roles.get(Role.ACCUMULATION)
     steps = not (isinstance(passes, NotKnown) and passes.reason == NO_STEP)
     is_sized = any(found.value(role) is not None for role in NEEDED[:2])
-    return is_sized or (found.trains and steps)
+    return is_sized or (found.trains and steps) or _starts(found, text, path)
+
+
+def _starts(found: Described, text: str, path: Path) -> bool:
+    """Whether a program may start what trains in another file of its project, although it was not
+    followed to there: its reading tells."""
+    if found.trains or _PROGRAM.search(text) is None:
+        return False
+    others = (source.text for at, source in sources(text, path) if at != path)
+    return any(_GOES_BACK.search(each) and _STEPS.search(each) for each in others)
 
 
 def refusals(text: str, path: Path, options: Options) -> tuple[str, ...]:
@@ -159,7 +173,8 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
     doubts = list(_doubts(found, options, target, world_size, around))
     begun = outline_of(found, gpu, world_size, options)
     outline = begun if has_outline(found) else None
-    if found.trains:
+    starts = found.trains or _starts(found, text, path)
+    if starts:
         unresolved = (*unresolved, of_model(found))
     resolution = Resolution(
         None,
@@ -171,7 +186,7 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         outline=outline,
     )
     resolution = traced(resolution, settings, project_of(path), options, gpu, text)
-    if resolution.run is not None or not found.trains:
+    if resolution.run is not None or not starts:
         return resolution
     model = None if outline is None else _read(resolution, found, outline, gpu)
     whole = _read_whole(resolution, found, begun, gpu, (text, path, around))

@@ -34,6 +34,7 @@ from nanolint.trainers.script.modules import roots_of
 from nanolint.trainers.script.outline import longest_of
 from nanolint.trainers.script.settings_files import SUFFIXES
 from nanolint.trainers.script.sources import PROGRAM, shown, sources
+from nanolint.trainers.script.tokenizers import tokenizers_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Around, Word
 
 _NAMED = re.compile(r"""["']([^"'\n]{1,200}\.(?:ya?ml|json|toml))["']""")
+TOKENIZER = "Tokenizer"  # in the names of what reads one
 _OF_SETTINGS = ("config", "configs", "conf")  # folders, as people call them
 # What a reading tells where nothing else does.
 TOLD = {Role.MICRO_BATCH: BATCH, Role.CONTEXT: CONTEXT, Role.ACCUMULATION: PASSES}
@@ -94,7 +96,10 @@ def _files(sources: Iterable[SourceText], script: Path) -> Iterator[DataFile]:
     """What is known of the files that the sources name, from where the script may be run."""
     listed = list(sources)
     folders = (each for each in roots_of(script) if script.is_relative_to(each))
-    yield from texts_from(listed, tuple(dict.fromkeys(folders)) or (script.parent,))
+    places = tuple(dict.fromkeys(folders)) or (script.parent,)
+    yield from texts_from(listed, places)
+    if any(TOKENIZER in each.text for each in listed):
+        yield from tokenizers_from(listed, places)
     if any(META in each.text for each in listed):
         yield from data_sets(script.parent)
 

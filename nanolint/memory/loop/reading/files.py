@@ -113,7 +113,7 @@ def opens(machine: Script) -> Native:
 
 def lines(machine: Script, file: File) -> list[str] | None:
     """The lines of a short text; None of any other."""
-    known = _known_file(machine, file.path)
+    known = known_file(machine, file.path)
     return None if known is None or known.text is None else known.text.splitlines(keepends=True)
 
 
@@ -125,7 +125,7 @@ def of_file(machine: Script, owner: File, name: str) -> Value:
         return Native(name, lambda *_: owner, plain=False)
     if name != "read":
         return owner.bare()
-    known = _known_file(machine, owner.path)
+    known = known_file(machine, owner.path)
     path = owner.path if isinstance(owner.path, str) else None
 
     def read(*given: Value, **named: Value) -> Value:
@@ -158,7 +158,7 @@ def paths(machine: Script) -> Namespace:
 
     def exists(path: Value) -> Value:
         path = written(path)
-        known = _known_file(machine, path)
+        known = known_file(machine, path)
         if known is not None:
             return known.exists
         if isinstance(path, Unknown) and machine.around.loaded:
@@ -190,7 +190,7 @@ def _is_checkpoint(path: Value) -> bool:
     return path.endswith(CHECKPOINTS) and SAVED.search(path) is not None
 
 
-def _known_file(machine: Script, path: Value) -> DataFile | None:
+def known_file(machine: Script, path: Value) -> DataFile | None:
     """What is known of a file of the run's data."""
     if not isinstance(path, str):
         return None
@@ -214,7 +214,7 @@ def unpickled(machine: Script, file: Value, *_: Value, **__: Value) -> Value:
         own = machine.dumped.get(posixpath.normpath(file.path))
         if own is not None:
             return copied(own, {})
-    known = _known_file(machine, file.path) if isinstance(file, File) else None
+    known = known_file(machine, file.path) if isinstance(file, File) else None
     if known is not None and known.vocabulary is not None:
         return Pickled(known.vocabulary, machine.place)
     found = None if known is None else _produced(machine, known)

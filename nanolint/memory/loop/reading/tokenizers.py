@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import pieces, settings, transformers
+from nanolint.memory.loop.reading import files, pieces, settings, transformers
 from nanolint.memory.loop.reading.arrays import Loaded
 from nanolint.memory.loop.reading.chances import DATA
 from nanolint.memory.model.reading.offsets import Index
@@ -41,6 +42,7 @@ class Encoding(Namespace):
     """What a tokenizer makes: its parts are asked for as attributes, or by their names."""
 
 
+OF_FILES = ("transformers.", "tokenizers.")  # packages whose tokenizers may be files
 KINDS = (Tokenizer, pieces.Processor)
 
 
@@ -50,6 +52,8 @@ def attribute_of(machine: Script, owner: Tokenizer | pieces.Processor, name: str
         return pieces.attribute_of(machine, owner, name)
     if name in SIZES and owner.size is not None:
         return owner.size
+    if name == "get_vocab_size" and owner.length is not None:
+        return Native(name, partial(_counted, owner), plain=False)
     if name == "max_token_value" and owner.size is not None:
         return owner.size - 1
     if name.endswith(OF_TOKENS):
@@ -62,6 +66,10 @@ def attribute_of(machine: Script, owner: Tokenizer | pieces.Processor, name: str
 
         return Native(name, grow, plain=False)
     return owner.bare()
+
+
+def _counted(owner: Tokenizer, with_added_tokens: Value = True) -> Value:
+    return owner.length if with_added_tokens is True else owner.size
 
 
 def encoded(
@@ -116,22 +124,35 @@ def _moved(machine: Script, parts: dict[str, Value], device: Value) -> Encoding:
     return Encoding("encoding", {**made, "data": {**made}})
 
 
+def _take(machine: Script, made: Tokenizer, path: Value) -> None:
+    """What is known of the project's own tokenizer of that path."""
+    known = files.known_file(machine, files.written(path))
+    if known is not None and known.count is not None:
+        made.size, made.length = known.vocabulary, known.count
+
+
 def install(machine: Script) -> dict[str, Value]:
     """The packages by their names."""
 
     def made(function: str) -> Native:
         def make(*given: Value, **named: Value) -> Value:
-            return Tokenizer(vocabulary_of(function, [*given, *named.values()]), machine.place)
+            found = [*given, *named.values()]
+            made = Tokenizer(vocabulary_of(function, found), machine.place)
+            if made.size is None and found and function.startswith(OF_FILES):
+                _take(machine, made, found[0])
+            return made
 
         return Native(function, make, plain=False)
 
     tiktoken = {name: made(f"tiktoken.{name}") for name in ("get_encoding", "encoding_for_model")}
+    of_file = {"from_file": made("tokenizers.Tokenizer.from_file")}
     of_transformers: dict[str, Value] = {
         name: Namespace(name, {"from_pretrained": made(f"transformers.{name}.from_pretrained")})
         for name in CLASSES
     }
     return {
         "tiktoken": Namespace("tiktoken", {**tiktoken}),
+        "tokenizers": Namespace("tokenizers", {"Tokenizer": Namespace("Tokenizer", {**of_file})}),
         "sentencepiece": pieces.package(machine),
         **transformers.table(machine, of_transformers),
     }

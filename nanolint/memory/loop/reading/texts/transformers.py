@@ -25,6 +25,9 @@ class PretrainedConfig:
         for name, value in kwargs.items():
             setattr(self, name, value)
 
+    def to_dict(self):
+        return {**vars(self), "model_type": self.model_type}
+
     def save_pretrained(self, *args, **kwargs):
         pass
 
