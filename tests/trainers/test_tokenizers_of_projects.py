@@ -1,4 +1,4 @@
-"""Tokenizers that lie in the project, as transformers saves them: their sizes are in their files."""
+"""Tokenizers that lie in the project, as transformers saves them: how large they are."""
 
 from __future__ import annotations
 

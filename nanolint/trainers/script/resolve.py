@@ -53,6 +53,7 @@ LINE = "the launch line"  # what cannot be where the script's parser would end t
 _PROGRAM = lazily(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
 _GOES_BACK = lazily(r"^[^#\n]*\.backward\s*\(", re.MULTILINE)
 _STEPS = lazily(r"^[^#\n]*\.step\s*\(", re.MULTILINE)
+READ_FROM = "read from"  # how it is said of what stands in a file that only the run has
 NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)
 
 
@@ -85,16 +86,20 @@ def makes_run(text: str, path: Path, options: Options, target: Machine | None = 
     found = described(path, text, _around(path, options, target))
     if found is None:
         return False
-    passes = found.roles.get(Role.ACCUMULATION)
-    steps = not (isinstance(passes, NotKnown) and passes.reason == NO_STEP)
-    is_sized = any(found.value(role) is not None for role in NEEDED[:2])
-    return is_sized or (found.trains and steps) or _starts(found, text, path)
+    if any(found.value(role) is not None for role in NEEDED[:2]):
+        return True
+    why = [each.reason for role, each in found.missing if role in NEEDED]
+    if NO_STEP in why or any(each.startswith(READ_FROM) for each in why):
+        return False  # what a reading tells no better
+    return found.trains or _starts(found, text, path)
 
 
 def _starts(found: Described, text: str, path: Path) -> bool:
-    """Whether a program may start what trains in another file of its project, although it was not
-    followed to there: its reading tells."""
-    if found.trains or _PROGRAM.search(text) is None:
+    """Whether a program may start what trains in another file of its project, and was too long to
+    be followed to there: its reading tells."""
+    why = found.roles.get(Role.MICRO_BATCH)
+    is_long = isinstance(why, NotKnown) and why.reason == TOO_LONG
+    if not is_long or _PROGRAM.search(text) is None:
         return False
     others = (source.text for at, source in sources(text, path) if at != path)
     return any(_GOES_BACK.search(each) and _STEPS.search(each) for each in others)

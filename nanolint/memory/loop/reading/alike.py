@@ -22,9 +22,10 @@ def until_alike(
 ) -> Iterator[Value]:
     """``values``, of which nobody knows how many there are, or ``most``.
 
-    While nothing learns they are at an end once a turn did what the one before did, and ``least``
-    are read; one that a loop over numbers asks for the next has it. With gradients those turns
-    follow of which more is reserved, as each lets go of the graph of the one before.
+    While nothing learns they are at an end once a turn did what the one before did; with ``least``,
+    once so many are read of which none keeps anything; one that a loop over numbers asks for the
+    next has it. With gradients those turns follow of which more is reserved, as each lets go of the
+    graph of the one before.
     """
     tape, start, before, rest = machine.card.tape, machine.card.tape.mark(), [0], None
     number = 0
@@ -41,6 +42,8 @@ def until_alike(
             is_alike = is_alike and bool(wrote) and trained == machine.seen.backward
             if is_alike and rest is None:
                 rest = turns_that_reserve(tape, start, MOST if most is None else most - number)
+        if least and is_alike and kept(tape, start):
+            is_alike = False  # how many there are decides what is kept
         if is_alike and not rest:
             if kept(tape, start) > FEW_BYTES:
                 machine.doubts.append(f"how much a loop over data keeps ({machine.place})")

@@ -184,7 +184,6 @@ def paths(machine: Script) -> Namespace:
 
 def _is_checkpoint(path: Value) -> bool:
     """Whether a path is that of what the script itself saves, and not of data."""
-    path = path.tail if isinstance(path, Somewhere) else path
     if not isinstance(path, str) or path.startswith(("/", "~")):
         return False
     return path.endswith(CHECKPOINTS) and SAVED.search(path) is not None

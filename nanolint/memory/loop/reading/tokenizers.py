@@ -88,6 +88,8 @@ def encoded(
     rows = _rows(text)
     if rows is None and not (isinstance(text, Unknown) or (is_cut and isinstance(text, str))):
         return owner.bare()
+    if rows is None and isinstance(text, Unknown) and machine.lengths.apart:
+        return owner.bare()  # it may be several
     if rows is not None and (padding is False or return_tensors is None or not is_cut):
         return owner.bare()
     if is_cut and padding == LONGEST:
@@ -95,8 +97,6 @@ def encoded(
     elif machine.lengths.apart and is_cut:
         settings.doubt(machine, "a text is taken for as long as it is cut to")
         count = max_length
-    elif machine.lengths.apart:
-        return owner.bare()
     else:
         count = machine.lengths.at_most(max_length) if is_cut else machine.lengths.endless()
     machine.made_up.add(count)

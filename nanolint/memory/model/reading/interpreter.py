@@ -331,9 +331,7 @@ class Interpreter(Machine):
             return self.load(full)
         if module.path:
             error = ImportError(f"cannot import name '{name}' from '{module.name}'")
-            source = self._sources.get(module.name)
-            told = source is None or any(each in source.text for each in (name, *BY_OTHERS))
-            raise error if told else certain(error)
+            raise error if _may_bind(self._sources.get(module.name), name) else certain(error)
         return self.unknown(f"{full} is not known")
 
     def absolute(self, name: str, level: int, module: Namespace) -> str:
@@ -361,6 +359,15 @@ class Interpreter(Machine):
 
 
 BY_OTHERS = ("import *", "__getattr__", "globals", "setattr", "exec")  # what may bind any name
+
+
+def _may_bind(source: SourceText | None, name: str) -> bool:
+    """Whether a module of the project may have a name after all; a package has modules."""
+    if source is None or source.path.endswith("__init__.py"):
+        return True
+    return any(each in source.text for each in (name, *BY_OTHERS))
+
+
 NN, OPTIM, EINOPS_LAYERS = "torch.nn", "torch.optim", "einops.layers.torch"
 LETS_GO_SINCE = (2, 12)  # ``del q, k, v`` in F.multi_head_attention_forward
 
