@@ -31,13 +31,13 @@ from nanolint.trainers.script.earlier import earlier
 from nanolint.trainers.script.fitting import BY_LIBRARY
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.outline import has_outline, of_model, outline_of, own_loop
-from nanolint.trainers.script.passes import NO_STEP
 from nanolint.trainers.script.program import program_of
 from nanolint.trainers.script.reading import TOO_LONG, read_script
 from nanolint.trainers.script.settled import key_of, settings_of
 from nanolint.trainers.script.sources import sources
 from nanolint.trainers.script.surroundings import around_of
-from nanolint.trainers.script.whole import TOLD, whole_script
+from nanolint.trainers.script.told import can_tell, told_of
+from nanolint.trainers.script.whole import whole_script
 from nanolint.trainers.traced import traced
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ LINE = "the launch line"  # what cannot be where the script's parser would end t
 _PROGRAM = lazily(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
 _GOES_BACK = lazily(r"^[^#\n]*\.backward\s*\(", re.MULTILINE)
 _STEPS = lazily(r"^[^#\n]*\.step\s*\(", re.MULTILINE)
-READ_FROM = "read from"  # how it is said of what stands in a file that only the run has
 NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)
 
 
@@ -88,10 +87,7 @@ def makes_run(text: str, path: Path, options: Options, target: Machine | None = 
         return False
     if any(found.value(role) is not None for role in NEEDED[:2]):
         return True
-    why = [each.reason for role, each in found.missing if role in NEEDED]
-    if NO_STEP in why or any(each.startswith(READ_FROM) for each in why):
-        return False  # what a reading tells no better
-    return found.trains or _starts(found, text, path)
+    return can_tell(found) and (found.trains or _starts(found, text, path))
 
 
 def _starts(found: Described, text: str, path: Path) -> bool:
@@ -268,7 +264,7 @@ def _read_whole(
     None where a value of its own is not known that only a run would tell.
     """
     text, path, around = script
-    told = {MEMORY, THE_MODEL, *TOLD.values()}  # by a reading
+    told = {MEMORY, THE_MODEL, *told_of(described)}  # by a reading
     if any(each.key not in told for each in found.unresolved):
         return None
     if isinstance(described.model, NotKnown) and described.model.reason == BY_LIBRARY:

@@ -13,7 +13,6 @@ from nanolint.run.flags import plain_name
 from nanolint.run.program import (
     ALONE,
     BATCH,
-    CONTEXT,
     PASSES,
     SETTINGS,
     FromRun,
@@ -35,6 +34,7 @@ from nanolint.trainers.script.outline import longest_of
 from nanolint.trainers.script.settings_files import SUFFIXES
 from nanolint.trainers.script.sources import PROGRAM, shown, sources
 from nanolint.trainers.script.tokenizers import tokenizers_from
+from nanolint.trainers.script.told import told_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 _NAMED = re.compile(r"""["']([^"'\n]{1,200}\.(?:ya?ml|json|toml))["']""")
 TOKENIZER = "Tokenizer"  # in the names of what reads one
 _OF_SETTINGS = ("config", "configs", "conf")  # folders, as people call them
-# What a reading tells where nothing else does.
-TOLD = {Role.MICRO_BATCH: BATCH, Role.CONTEXT: CONTEXT, Role.ACCUMULATION: PASSES}
 MOST_NAMED, MOST_BYTES = 10, 1 << 16  # files of settings, and what they have
 
 
@@ -83,7 +81,7 @@ def whole_script(
         fresh=starts_afresh(path),
         checked=not micro_batch or isinstance(described.model, NotKnown),
         longest=longest_of(described),
-        told=frozenset(key for role, key in TOLD.items() if described.value(role) is None),
+        told=told_of(described),
         loaded=tuple(
             Loaded(texts[place.path].path, place.line, contents)
             for place, contents in described.loaded
