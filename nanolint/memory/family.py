@@ -136,6 +136,7 @@ class Reading:
         tape.components = written.components
         tape.doubts, tape.above, tape.assumed = written.doubts, written.above, written.assumed
         tape.printed = [filled(each, values) for each in written.printed]
+        tape.trained = list(map(value, written.trained))
         tape.sizes = list(map(value, written.sizes))
         tape.names = [names[each] for each in written.names]
         tape.flops = {kind: value(flops) for kind, flops in written.flops.items()}
@@ -256,8 +257,10 @@ def _differences(one: Numbers, other: Numbers) -> frozenset[int]:
 
 
 def _are_alike(one: Tape, other: Tape) -> bool:
-    columns = ("events", "sizes", "names", "components", "phases", "steps", "flops", "doubts")
-    return all(getattr(one, each) == getattr(other, each) for each in (*columns, "assumed"))
+    columns = ("events", "sizes", "names", "components", "phases", "steps", "flops", "trained")
+    return all(
+        getattr(one, each) == getattr(other, each) for each in (*columns, "doubts", "assumed")
+    )
 
 
 @lru_cache(maxsize=16)

@@ -26,7 +26,7 @@ QUICKLY = 1  # zlib's level
 MOST_WAITING = 16  # readings; fewer than are remembered, so that none is read again meanwhile
 UNTOLD = " at 0x"  # in the words for an object that do not tell what it holds
 COMPONENTS = tuple(Component)
-AS_THEY_ARE = ("events", "sizes", "doubts", "above", "assumed", "printed", "flops")
+AS_THEY_ARE = ("events", "sizes", "doubts", "above", "assumed", "printed", "flops", "trained")
 
 
 def find(key: str) -> Tape | Unread | None:

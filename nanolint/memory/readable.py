@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.model.reading.values import Unread
+from nanolint.memory.model.reading.values import INSTALLED, Unread
 from nanolint.memory.moments import floor_bytes
 from nanolint.memory.recording import recorded
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable
 from nanolint.run.coverage import SPLIT_GRAPH
-from nanolint.run.program import ReadScript
+from nanolint.run.program import BATCH, CONTEXT, PASSES, ReadScript
 from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
 from nanolint.run.trust import Doubt, Subject, ordered
 
@@ -40,10 +40,17 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     except Unread as error:
         if error.ends:
             return _ends(resolution, error)
+        if error.reason == INSTALLED and isinstance(run.program, ReadScript):
+            bare = replace(run, program=replace(run.program, bare=True))
+            if bare != run:  # it may do without what it looks for
+                again = if_readable(replace(resolution, read=replace(read, run=bare)), target)
+                if again.run is not None:
+                    return again
         if read.read is not None:  # its model alone, with nanoGPT's loop around it
             resolution = if_readable(replace(resolution, read=read.read), target)
         return _unread(resolution, error, whole=isinstance(run.program, ReadScript))
     said = known.said
+    read = replace(read, run=_told(run, said.trained))
     if said.assumed:
         assumed = [Doubt(Subject.PIECE, each) for each in said.assumed]
         read = replace(read, doubts=ordered([*read.doubts, *assumed]))
@@ -58,6 +65,18 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
         return replace(read, left_open=(*read.left_open, *said.doubts))
     doubts = (Doubt(Subject.PIECE, each) for each in said.doubts)
     return replace(read, doubts=ordered([*read.doubts, *doubts]))
+
+
+def _told(run: Run, trained: tuple[int, ...]) -> Run:
+    """``run`` with what its reading alone tells of its batches: no other micro-batch is known
+    where that is among it, or how many there are in a step."""
+    if not isinstance(run.program, ReadScript):
+        return run
+    rows, length, passes = trained
+    seen: dict[str, Any] = {BATCH: rows, CONTEXT: length, PASSES: passes * run.world_size}
+    told = replace(run, **{key: value for key, value in seen.items() if key in run.program.told})
+    is_fixed = {BATCH, PASSES} & run.program.told
+    return replace(told, micro_batches=(told.batch_size,)) if is_fixed else told
 
 
 def own(resolution: Resolution, target: Machine | None) -> Resolution:

@@ -49,12 +49,13 @@ class Said(NamedTuple):
     doubts: tuple[str, ...]
     assumed: tuple[str, ...]
     is_bound: bool
+    trained: tuple[int, ...]
 
 
 @lasting(Said)
 def said_of(tape: Tape) -> Said:
     """What a tape says of itself."""
-    return Said(tuple(tape.doubts), tuple(tape.assumed), tape.is_bound)
+    return Said(tuple(tape.doubts), tuple(tape.assumed), tape.is_bound, tuple(tape.trained))
 
 
 class Recorded(Generic[OneTape]):
@@ -145,7 +146,7 @@ _worked_out: WeakKeyDictionary[AnyNumbers, dict[bytes, Recorded[Tape]]] = WeakKe
 
 def _content(tape: Tape) -> bytes:
     """What tells a tape from others that are worked out of the same reading."""
-    told = (*tape.names, *tape.printed, repr(tape.flops), repr(tape.steps))
+    told = (*tape.names, *tape.printed, repr(tape.flops), repr(tape.steps), repr(tape.trained))
     text = "\0".join(told).encode("utf-8", "surrogatepass")
     return blake2b(array("q", tape.sizes).tobytes() + text).digest()
 

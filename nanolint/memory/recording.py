@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import ref
 
 from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multiprocessor
@@ -201,8 +201,11 @@ def _asks_for(tape: Tape, nbytes: int) -> bool:
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
     # A script, and some models, ask the card for more than what decides a tape.
     if isinstance(run.program, ReadScript):
-        program, unsettled = settled(run.program, run), run
-        run, card = replace(run, program=program), card_of(gpu)
+        # What only its reading tells does not decide it: a run that has it filled in is the same.
+        untold: dict[str, Any] = dict.fromkeys(run.program.told, 0)
+        unsettled = replace(run, **untold)
+        program = settled(run.program, unsettled)
+        run, card = replace(unsettled, program=program), card_of(gpu)
         card = card._replace(numbers=without(program.modules)[1])
         return _Recipe(run, Shapes.of(run, gpu), runs_compiled(run, gpu), card, gpu, unsettled)
     asks = isinstance(run.program, ReadModel) and any(

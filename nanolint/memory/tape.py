@@ -152,12 +152,13 @@ class Tape:
     what is otherwise on it than PyTorch would have it, because that is not known; ``above`` are
     those for which the events are known to take more. ``flops`` are the operations of matrix
     products so far, by what they compute in, and ``steps`` what the first steps took of them.
-    ``printed`` are lines that the program prints before it trains.
+    ``printed`` are lines that the program prints before it trains, ``trained`` what a step of it
+    was seen to train with: sequences, tokens of each, and passes; 0 what was not seen.
     """
 
     __slots__ = (
         "above", "apart", "assumed", "components", "doubts", "events", "flops", "names", "phases",
-        "printed", "sizes", "steps",
+        "printed", "sizes", "steps", "trained",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -177,6 +178,7 @@ class Tape:
         self.flops: dict[str, int] = {}
         self.steps: list[Step] = []
         self.printed: list[str] = []
+        self.trained: list[int] = [0, 0, 0]
 
     @property
     def locator(self) -> Locator | None:

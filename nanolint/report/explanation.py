@@ -104,6 +104,7 @@ class Explanation:
         if not isinstance(run.program, ReadScript) or described is None:
             return found
         shape = {ROLES[role]: described.value(role) for role in TOLD}
+        shape |= {key: found[key] or None for key in run.program.told if key in shape}
         if shape[ROLES[Role.CONTEXT]] is None:
             shape["tokens_per_iter"] = None
         return found | shape | dict.fromkeys(OF_READING)

@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.regex import lazily
 
 if TYPE_CHECKING:
     from nanolint.run.profile import Profile
@@ -27,6 +28,10 @@ LOOP = frozenset(
 
 # How the names of what scripts save and go on from end.
 CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors")
+# What people call them: also the folder, as "out" or "runs".
+SAVED = lazily(r"ckpt|check|latest|last|best|resume|model|weight|state|snapshot|^out|^runs")
+# The fields of a run that are of its batches, and of the passes of a step.
+BATCH, CONTEXT, PASSES = "batch_size", "block_size", "gradient_accumulation_steps"
 ALONE = "*"  # the name of words of a launch line that have no dashes
 SETTINGS = "settings:"  # how the name begins that a file of settings has in place of a module's
 
@@ -34,11 +39,12 @@ SETTINGS = "settings:"  # how the name begins that a file of settings has in pla
 @dataclass(frozen=True, slots=True)
 class SourceText:
     """A module of the project: its dotted name, its path as people see it, and its text; or a file
-    of settings that the script reads, YAML or JSON."""
+    of settings that the script reads, YAML or JSON, and how else it is ``named``."""
 
     module: str
     path: str
     text: str
+    named: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,9 @@ class ReadScript:
     ``files`` are those of its data of which something is known. ``fresh``: there is no checkpoint
     that it could go on from. ``checked``: its batch, context and passes have to be those of the
     run, or the run is in doubt. ``longest`` is the longest sequence that the model is built for, 0
-    where nobody says: for a batch that cannot be read, of a context that is not known. ``loaded``
+    where nobody says: for a batch that cannot be read, of a context that is not known. ``bare``:
+    packages that it may do without are taken for not installed. ``told`` are
+    the fields of the run that its text does not say and its reading tells. ``loaded``
     is what it reads of a checkpoint that it goes on from; ``saved`` are settings in it by their
     names, where it is taken for one that a run of these settings made.
     """
@@ -135,6 +143,8 @@ class ReadScript:
     fresh: bool = False
     checked: bool = False
     longest: int = 0
+    bare: bool = False
+    told: frozenset[str] = frozenset()
     loaded: tuple[Loaded, ...] = ()
     saved: tuple[tuple[str, Plain], ...] = ()
 

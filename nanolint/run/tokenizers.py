@@ -34,7 +34,7 @@ PRETRAINED = dict.fromkeys(
     ),
     50_257,
 )
-CLASSES = ("AutoTokenizer", "GPT2Tokenizer", "GPT2TokenizerFast")
+CLASSES = ("AutoTokenizer", "GPT2Tokenizer", "GPT2TokenizerFast", "PreTrainedTokenizerFast")
 # What makes a tokenizer's own length another one; its `vocab_size` stays.
 SIZES, LENGTH = ("n_vocab", "vocab_size"), "__len__"
 GROWS = frozenset({"add_tokens", "add_special_tokens"})

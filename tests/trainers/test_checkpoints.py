@@ -37,6 +37,23 @@ def test_whether_it_goes_on_is_not_known_where_one_is(tmp_path: Path) -> None:
     assert explained(tmp_path, SCRIPT)["trust"] == "unknown"
 
 
+LISTED = SCRIPT.replace(
+    "if not os.path.exists(os.path.join('out', 'ckpt.pt')):",
+    "import glob\n    if not glob.glob(os.path.join('out', 'model_*.pt')):",
+)
+
+
+def test_a_pattern_of_checkpoints_finds_none(tmp_path: Path) -> None:
+    assert peak(explained(tmp_path, LISTED)) == peak(explained(tmp_path, SCRIPT))
+
+
+def test_data_of_such_a_name_are_no_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "tokens.pt").write_bytes(b"")
+    assert peak(explained(tmp_path, SCRIPT)) > 0
+    (tmp_path / "model_100.pt").write_bytes(b"")
+    assert explained(tmp_path, LISTED)["trust"] == "unknown"
+
+
 FINE_TUNED = f"""{HEAD}
 vocab_size = 50_000
 def get_batch():

@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING
 
 from nanolint.report.printer import printable
 from nanolint.run.equation import NotKnown
+from nanolint.run.program import ReadScript
 from nanolint.run.roles import Role
 from nanolint.run.terms import Given, Number, Surface, describe
 from nanolint.source.bounds import Unevaluable
+from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from nanolint.report.printer import Printer
     from nanolint.run.described import Described
     from nanolint.run.equation import Equation
+    from nanolint.run.run import Run
     from nanolint.run.terms import Term
 
 LONGEST = 72  # characters of what a value came from
@@ -25,9 +28,14 @@ MOST_ABOVE = 3  # of them that are larger than the script's own
 _ON_THE_LINE = (Surface.FLAG, Surface.VARIABLE)
 
 
-def render(described: Described, printer: Printer) -> None:
-    """Write each role with its value, what a step takes, and what the micro-batch can be."""
-    table = [(role.value, *_cells(role, term, described)) for role, term in described.roles.items()]
+def render(described: Described, printer: Printer, run: Run | None = None) -> None:
+    """Write each role with its value, what a step takes, and what the micro-batch can be; what the
+    reading of ``run`` tells alone is of no value of the script."""
+    told = dict(_told(run))
+    table = [
+        (role.value, *told.get(role, _cells(role, term, described)))
+        for role, term in described.roles.items()
+    ]
     if described.equation is not None:
         table += list(_step(described.equation))
     names = max((len(name) for name, _, _ in table), default=0)
@@ -37,6 +45,20 @@ def render(described: Described, printer: Printer) -> None:
         printer.line(f"  {name:<{names}}  {value:<{values}}  ", (printable(origin), "dim"))
     if described.equation is not None:
         _alternatives(described.equation, printer)
+
+
+def _told(run: Run | None) -> Iterator[tuple[Role, tuple[str, str]]]:
+    """What was seen while the script was read."""
+    if run is None or not isinstance(run.program, ReadScript):
+        return
+    seen = {
+        Role.MICRO_BATCH: run.batch_size,
+        Role.CONTEXT: run.block_size,
+        Role.ACCUMULATION: run.micro_steps,
+    }
+    for role, value in seen.items():
+        if ROLES[role] in run.program.told and value:
+            yield role, (f"{value:,}", "as the script is read")
 
 
 def _cells(role: Role, term: Term | NotKnown, described: Described) -> tuple[str, str]:

@@ -38,7 +38,7 @@ def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer)
             shown = case.resolution
             printer.blank()
             if shown.described is not None:
-                described.render(shown.described, printer)
+                described.render(shown.described, printer, shown.run)
             else:
                 settings.render(case, lines, printer)
             _log(case, printer, width)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.files.door import entries
 from nanolint.files.repository import root_of
-from nanolint.run.program import CHECKPOINTS
+from nanolint.run.program import CHECKPOINTS, SAVED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,8 +35,9 @@ def _may_have_checkpoint(folder: Path) -> bool:
                 listed = entries(each, *CHECKPOINTS)
             except OSError:
                 return True
-            if any(not is_folder for _, is_folder in listed):
+            files = ((each / name).relative_to(folder) for name, inner in listed if not inner)
+            if any(SAVED.search(name.as_posix()) for name in files):
                 return True
-            below += [each / name for name, _ in listed if not name.startswith(".")]
+            below += [each / name for name, inner in listed if inner and not name.startswith(".")]
         level = below
     return False

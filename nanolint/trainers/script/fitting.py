@@ -40,6 +40,7 @@ MICRO_BATCH, PASSES = "per_device_train_batch_size", "gradient_accumulation_step
 OF_TRANSFORMERS: Mapping[str, int] = {MICRO_BATCH: 8, PASSES: 1}
 ARGUMENTS = ("TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig")
 _TRAINERS = ("Trainer", "Seq2SeqTrainer", "SFTTrainer")  # others give a model more rows
+BY_LIBRARY = "a library trains it"
 _LIBRARIES = ("transformers", "trl")
 _LIGHTNING = ("lightning", "pytorch_lightning")
 _KEPT = ("setup", "setup_module", "setup_optimizers", "setup_dataloaders")
@@ -197,7 +198,7 @@ def _steps(core: Core, batch: Sequence[Tensor], passes: Thing, place: Place) -> 
     state = core.state
     counted = passes if isinstance(passes, (NotKnown, *TERMS)) else None
     outer, inner = (Loop(_LOOP, place, count, trains=True) for count in (None, counted))
-    model = core.unknown("a library trains it", place)
+    model = core.unknown(BY_LIBRARY, place)
     state.loops.append(outer)
     state.loops.append(inner)
     state.happen("model", place, model, batch)

@@ -44,12 +44,12 @@ def outline_of(found: Described, gpu: Gpu | None, world_size: int, options: Opti
     dtype = dtype if dtype in ("float32", "bfloat16", "float16") else "bfloat16"
     if dtype == "bfloat16" and not has_bfloat16(gpu):
         dtype = "float16"
-    equation, passes = found.equation, _size(found, Role.ACCUMULATION, 1)
+    equation, passes = found.equation, _size(found, Role.ACCUMULATION, 0)
     if equation is not None:
-        passes = equation.number(equation.passes)
+        passes = max(1, equation.number(equation.passes))
     return Run(
-        batch_size=_size(found, Role.MICRO_BATCH, 1),
-        gradient_accumulation_steps=max(1, passes) * world_size,
+        batch_size=_size(found, Role.MICRO_BATCH, 0),
+        gradient_accumulation_steps=passes * world_size,
         world_size=world_size,
         block_size=_size(found, Role.CONTEXT, 0),
         n_layer=_size(found, Role.LAYERS, 1),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # What steps when its caller says so, although it goes backward by itself.
 _PASSES_ON = ("Fabric", "Accelerator")
+NO_STEP = "no step of an optimizer was found"
 ACCUMULATES = "accumulate"  # the block of accelerate in which only every N-th step is one
 
 
@@ -37,7 +38,7 @@ def passes_of(backward: Event, events: Sequence[Event], world: int) -> Term | No
     if not backward.plain and (found := _by_engine(backward)) is not None:
         return found
     if not steps:
-        return NotKnown("no step of an optimizer was found", place.path, place.line)
+        return NotKnown(NO_STEP, place.path, place.line)
     after = [each for each in steps if events.index(each) > events.index(backward)]
     step = after[0] if after else steps[0]
     inner = [each for each in backward.context.loops if each not in step.context.loops]

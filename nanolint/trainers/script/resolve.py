@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.files.notes import memo
 from nanolint.files.repository import root_of
+from nanolint.regex import lazily
 from nanolint.run.coverage import not_covered
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
@@ -27,12 +28,15 @@ from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.read import read_run
 from nanolint.trainers.script.earlier import earlier
+from nanolint.trainers.script.fitting import BY_LIBRARY
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.outline import has_outline, of_model, outline_of, own_loop
 from nanolint.trainers.script.program import program_of
 from nanolint.trainers.script.reading import TOO_LONG, read_script
 from nanolint.trainers.script.settled import key_of, settings_of
+from nanolint.trainers.script.sources import sources
 from nanolint.trainers.script.surroundings import around_of
+from nanolint.trainers.script.told import can_tell, told_of
 from nanolint.trainers.script.whole import whole_script
 from nanolint.trainers.traced import traced
 
@@ -46,6 +50,9 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Around
 
 LINE = "the launch line"  # what cannot be where the script's parser would end the run
+_PROGRAM = lazily(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
+_GOES_BACK = lazily(r"^[^#\n]*\.backward\s*\(", re.MULTILINE)
+_STEPS = lazily(r"^[^#\n]*\.step\s*\(", re.MULTILINE)
 NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)
 
 
@@ -74,9 +81,24 @@ def why_not(text: str, path: Path, options: Options) -> str | None:
 
 
 def makes_run(text: str, path: Path, options: Options, target: Machine | None = None) -> bool:
-    """Whether a script trains a model of its own in a loop of its own, on a batch of some size."""
+    """Whether a script trains a model of its own in a loop of its own."""
     found = described(path, text, _around(path, options, target))
-    return found is not None and any(found.value(role) is not None for role in NEEDED[:2])
+    if found is None:
+        return False
+    if any(found.value(role) is not None for role in NEEDED[:2]):
+        return True
+    return can_tell(found) and (found.trains or _starts(found, text, path))
+
+
+def _starts(found: Described, text: str, path: Path) -> bool:
+    """Whether a program may start what trains in another file of its project, and was too long to
+    be followed to there: its reading tells."""
+    why = found.roles.get(Role.MICRO_BATCH)
+    is_long = isinstance(why, NotKnown) and why.reason == TOO_LONG
+    if not is_long or _PROGRAM.search(text) is None:
+        return False
+    others = (source.text for at, source in sources(text, path) if at != path)
+    return any(_GOES_BACK.search(each) and _STEPS.search(each) for each in others)
 
 
 def refusals(text: str, path: Path, options: Options) -> tuple[str, ...]:
@@ -150,8 +172,10 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         refusal = Unresolved(LINE, "; ".join(found.refused), impossible=True)
         return Resolution(None, settings, (refusal,), described=found)
     doubts = list(_doubts(found, options, target, world_size, around))
-    outline = outline_of(found, gpu, world_size, options) if has_outline(found) else None
-    if outline is not None:
+    begun = outline_of(found, gpu, world_size, options)
+    outline = begun if has_outline(found) else None
+    starts = found.trains or _starts(found, text, path)
+    if starts:
         unresolved = (*unresolved, of_model(found))
     resolution = Resolution(
         None,
@@ -163,10 +187,10 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         outline=outline,
     )
     resolution = traced(resolution, settings, project_of(path), options, gpu, text)
-    if resolution.run is not None or outline is None:
+    if resolution.run is not None or not starts:
         return resolution
-    model = _read(resolution, found, outline, gpu)
-    whole = _read_whole(resolution, found, outline, gpu, (text, path, around))
+    model = None if outline is None else _read(resolution, found, outline, gpu)
+    whole = _read_whole(resolution, found, begun, gpu, (text, path, around))
     if isinstance(whole, NotKnown):
         return replace(_because(resolution, whole), read=model)
     return replace(resolution, read=replace(whole, read=model) if whole else model)
@@ -240,9 +264,11 @@ def _read_whole(
     None where a value of its own is not known that only a run would tell.
     """
     text, path, around = script
-    told = {MEMORY, THE_MODEL, ROLES[Role.CONTEXT]}  # by a reading
+    told = {MEMORY, THE_MODEL, *told_of(described)}  # by a reading
     if any(each.key not in told for each in found.unresolved):
         return None
+    if isinstance(described.model, NotKnown) and described.model.reason == BY_LIBRARY:
+        return None  # in a loop that is none of the project's
     program = whole_script(text, path, described, outline, around)
     if isinstance(program, NotKnown):
         return program

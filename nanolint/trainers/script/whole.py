@@ -10,7 +10,16 @@ from nanolint.errors import Unusable
 from nanolint.files.door import is_file, read_bytes
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
-from nanolint.run.program import ALONE, SETTINGS, FromRun, Placed, ReadScript, SourceText
+from nanolint.run.program import (
+    ALONE,
+    BATCH,
+    PASSES,
+    SETTINGS,
+    FromRun,
+    Placed,
+    ReadScript,
+    SourceText,
+)
 from nanolint.run.program import NotKnown as Hidden
 from nanolint.run.roles import Role
 from nanolint.run.saved import Loaded
@@ -24,6 +33,8 @@ from nanolint.trainers.script.modules import roots_of
 from nanolint.trainers.script.outline import longest_of
 from nanolint.trainers.script.settings_files import SUFFIXES
 from nanolint.trainers.script.sources import PROGRAM, shown, sources
+from nanolint.trainers.script.tokenizers import tokenizers_from
+from nanolint.trainers.script.told import told_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,9 +47,9 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Around, Word
 
 _NAMED = re.compile(r"""["']([^"'\n]{1,200}\.(?:ya?ml|json|toml))["']""")
+TOKENIZER = "Tokenizer"  # in the names of what reads one
 _OF_SETTINGS = ("config", "configs", "conf")  # folders, as people call them
 MOST_NAMED, MOST_BYTES = 10, 1 << 16  # files of settings, and what they have
-BATCH, PASSES = "batch_size", "gradient_accumulation_steps"
 
 
 def whole_script(
@@ -70,6 +81,7 @@ def whole_script(
         fresh=starts_afresh(path),
         checked=not micro_batch or isinstance(described.model, NotKnown),
         longest=longest_of(described),
+        told=told_of(described),
         loaded=tuple(
             Loaded(texts[place.path].path, place.line, contents)
             for place, contents in described.loaded
@@ -82,7 +94,10 @@ def _files(sources: Iterable[SourceText], script: Path) -> Iterator[DataFile]:
     """What is known of the files that the sources name, from where the script may be run."""
     listed = list(sources)
     folders = (each for each in roots_of(script) if script.is_relative_to(each))
-    yield from texts_from(listed, tuple(dict.fromkeys(folders)) or (script.parent,))
+    places = tuple(dict.fromkeys(folders)) or (script.parent,)
+    yield from texts_from(listed, places)
+    if any(TOKENIZER in each.text for each in listed):
+        yield from tokenizers_from(listed, places)
     if any(META in each.text for each in listed):
         yield from data_sets(script.parent)
 
@@ -97,9 +112,12 @@ def _settings(
     for path in paths:
         if path is None or path in texts or not path.name.endswith(SUFFIXES):
             continue
-        name = shown(path, roots_of(script))
+        roots = roots_of(script)
+        name = shown(path, roots)
+        others = {path.relative_to(each).as_posix() for each in roots if path.is_relative_to(each)}
         with suppress(Unusable):
-            yield path, SourceText(f"{SETTINGS}{name}", name, read_source(path))
+            text = read_source(path)
+            yield path, SourceText(f"{SETTINGS}{name}", name, text, frozenset(others - {name}))
 
 
 def _named(sources: Iterable[SourceText], script: Path) -> Iterator[Path]:

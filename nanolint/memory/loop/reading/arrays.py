@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import array_functions, settings
+from nanolint.memory.loop.reading.alike import until_alike
 from nanolint.memory.loop.reading.array_functions import kind_of
 from nanolint.memory.loop.reading.chances import DATA, of_numpy
 from nanolint.memory.loop.reading.lengths import Lengths
@@ -33,15 +34,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nanolint.memory.loop.reading.machine import Script
-    from nanolint.memory.model.reading.values import Value
-    from nanolint.memory.tape import Mark, Tape
+    from nanolint.memory.model.reading.values import Place, Value
 
 TOKENS = 1 << 40  # of a file: more than any run reads
 MOST_NUMBERS = 1_000_000
 HEAD = 4096  # numbers of the head of a file, at most
-FEW_BYTES = 4096  # that a turn of a loop keeps, such as its loss: next to nothing
 UINT16 = Dtype("uint16", 2, INT16.kind)
 LOADS = "what a data loader loads"  # of which nothing else is known
+
+
+class Loaded(Unknown):
+    """What a data loader loads, of which no more is known than how many ``rows`` it has."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: int, place: Place) -> None:
+        super().__init__(LOADS, place)
+        self.rows = rows
+
+    def part(self, name: Value) -> Unknown:
+        """``batch["text"]`` has as many; a row by itself is another thing."""
+        return self if isinstance(name, str) else self.bare()
 
 
 def numpy(machine: Script) -> Namespace:
@@ -213,52 +226,34 @@ def of_array(machine: Script, x: Tensor, name: str) -> Native:
 
 
 def batches(machine: Script, dataset: Value, size: Value, collate: Value = None) -> Iterator[Value]:
-    """What a data loader makes of a data set: its first element, as often as a batch has room.
-
-    While nothing learns it is at an end once a turn did what the one before did; one that a loop
-    over numbers asks for the next batch has it.
-    """
-    elements, size = _elements(machine, dataset), _at_most(machine, dataset, size)
-    tape, start, before = machine.card.tape, machine.card.tape.mark(), None
-    while True:
-        turn = machine.counted
-        yield _loaded(machine, elements, size, collate)
-        wrote = written(tape, start)
-        if wrote == before and not machine.card.grad_enabled and turn == machine.counted:
-            if kept(tape, start) > FEW_BYTES:
-                machine.doubts.append(f"how much a loop over data keeps ({machine.place})")
-            return
-        before, start = wrote, tape.mark()
+    """What a data loader makes of a data set: its first element, as often as a batch has room."""
+    elements, count = _elements(machine, dataset), _count_of(machine, dataset)
+    if type(size) is int and count is not None:
+        most = -(-count // max(1, size))
+        size = min(size, count)
+    else:
+        most = None
+    loaded = iter(lambda: _loaded(machine, elements, size, collate), elements)
+    return until_alike(machine, loaded, most)
 
 
-def _at_most(machine: Script, dataset: Value, size: Value) -> Value:
-    """The samples of a batch: no more than the data set has, where that is known."""
-    counted = isinstance(dataset, Instance) and dataset.cls.has("__len__")
-    if type(size) is not int or not counted:
-        return size
+def _count_of(machine: Script, dataset: Value) -> int | None:
+    """How many samples a data set has, where that is known."""
+    if not isinstance(dataset, Instance) or not dataset.cls.has("__len__"):
+        return None
     try:
         count = machine.call(machine.attribute(dataset, "__len__"), [])
     except (Unread, Raised, *CATCHABLE) as error:
         let_go(error)
-        return size
-    return min(size, count) if type(count) is int and count > 0 else size
-
-
-def kept(tape: Tape, start: Mark) -> int:
-    """The bytes that were allocated behind a mark and are there still, less what was freed."""
-    made, freed = dict[int, int](), 0
-    for event in tape.events[start.events :]:
-        if event >= 0:
-            made[event] = tape.sizes[event]
-        elif made.pop(~event, None) is None:
-            freed += tape.sizes[~event]
-    return sum(made.values()) - freed
+        return None
+    return count if type(count) is int and count > 0 else None
 
 
 def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Value) -> Value:
     """The next batch; not known where the data set's own code cannot be read."""
     before = machine.card.tape.mark()
-    lengths = machine.lengths = Lengths()
+    outside, lengths = machine.lengths, Lengths()
+    machine.lengths = lengths
     printed = machine.printed.mark()
     try:
         batch = _batch(machine, elements, size, collate)
@@ -277,6 +272,7 @@ def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Va
         why = error.reason if isinstance(error, Unread) else f"{type(error).__name__}: {error}"
         return machine.unknown(f"{LOADS} ({why})")
     finally:
+        machine.lengths = outside
         machine.printed.forget(printed)  # it may be read twice, and by other processes
 
 
@@ -287,14 +283,6 @@ def _shapes(batch: Value) -> Value:
     if isinstance(batch, dict):
         return {name: _shapes(each) for name, each in batch.items()}
     return [_shapes(each) for each in batch] if isinstance(batch, (list, tuple)) else None
-
-
-def written(tape: Tape, start: Mark) -> list[int]:
-    """What was written behind a mark, the same for two turns of a loop that did the same."""
-    first = start.allocations
-    return [
-        tape.sizes[event] if event >= 0 else event + first for event in tape.events[start.events :]
-    ]
 
 
 def _elements(machine: Script, dataset: Value) -> Iterator[Value]:
@@ -359,4 +347,4 @@ def _collated(machine: Script, element: Value, size: int) -> Value:
     if isinstance(element, (int, float)) and not isinstance(element, bool):
         kind = INT64 if isinstance(element, int) else FLOAT64
         return empty(machine.host, (size,), kind, DATA)
-    return machine.unknown(LOADS)
+    return Loaded(size, machine.place)

@@ -126,12 +126,15 @@ def encoder(machine: Script, owner: Unknown, name: str) -> Native:
     """
 
     def encode(text: Value = None, *_: Value, **options: Value) -> Value:
+        if options.get("return_tensors") == "pt" and isinstance(text, Unknown):
+            return empty(machine.host, (1, TOKENS), INT64, DATA)
         if "return_tensors" in options:
             return owner.bare()
         if isinstance(text, str):
             count = len(text.encode())
             machine.made_up.add(count)
-            machine.at_most.append(f"a text is taken for {count} tokens ({machine.place})")
+            taken = f"a text is taken for {count} tokens ({machine.place})"
+            machine.at_most.append((taken, len(machine.card.tape.events)))
             return [Index("a token", machine.place, object()) for _ in range(count)]
         return tokens(machine) if isinstance(text, Unknown) else owner.bare()
 

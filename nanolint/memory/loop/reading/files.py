@@ -23,8 +23,7 @@ from nanolint.memory.model.reading.values import (
     Unread,
 )
 from nanolint.memory.tensors.device import NotTraced
-from nanolint.regex import lazily
-from nanolint.run.program import CHECKPOINTS
+from nanolint.run.program import CHECKPOINTS, SAVED
 from nanolint.source.settings_text import Listed, Mapped
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from nanolint.source.settings_text import Node
 
 
-# What people call that: also the folder, as "out" or "runs".
-_SAVED = lazily(r"ckpt|check|latest|last|best|resume|model|weight|state|snapshot|^out|^runs")
 MOST_OF_MAKER = 200_000  # statements of a program that prepares data
 
 
@@ -116,7 +113,7 @@ def opens(machine: Script) -> Native:
 
 def lines(machine: Script, file: File) -> list[str] | None:
     """The lines of a short text; None of any other."""
-    known = _known_file(machine, file.path)
+    known = known_file(machine, file.path)
     return None if known is None or known.text is None else known.text.splitlines(keepends=True)
 
 
@@ -128,7 +125,7 @@ def of_file(machine: Script, owner: File, name: str) -> Value:
         return Native(name, lambda *_: owner, plain=False)
     if name != "read":
         return owner.bare()
-    known = _known_file(machine, owner.path)
+    known = known_file(machine, owner.path)
     path = owner.path if isinstance(owner.path, str) else None
 
     def read(*given: Value, **named: Value) -> Value:
@@ -161,7 +158,7 @@ def paths(machine: Script) -> Namespace:
 
     def exists(path: Value) -> Value:
         path = written(path)
-        known = _known_file(machine, path)
+        known = known_file(machine, path)
         if known is not None:
             return known.exists
         if isinstance(path, Unknown) and machine.around.loaded:
@@ -189,10 +186,10 @@ def _is_checkpoint(path: Value) -> bool:
     """Whether a path is that of what the script itself saves, and not of data."""
     if not isinstance(path, str) or path.startswith(("/", "~")):
         return False
-    return path.endswith(CHECKPOINTS) and _SAVED.search(path) is not None
+    return path.endswith(CHECKPOINTS) and SAVED.search(path) is not None
 
 
-def _known_file(machine: Script, path: Value) -> DataFile | None:
+def known_file(machine: Script, path: Value) -> DataFile | None:
     """What is known of a file of the run's data."""
     if not isinstance(path, str):
         return None
@@ -216,7 +213,7 @@ def unpickled(machine: Script, file: Value, *_: Value, **__: Value) -> Value:
         own = machine.dumped.get(posixpath.normpath(file.path))
         if own is not None:
             return copied(own, {})
-    known = _known_file(machine, file.path) if isinstance(file, File) else None
+    known = known_file(machine, file.path) if isinstance(file, File) else None
     if known is not None and known.vocabulary is not None:
         return Pickled(known.vocabulary, machine.place)
     found = None if known is None else _produced(machine, known)
@@ -284,6 +281,9 @@ def listed(machine: Script) -> Native:
     """What lists files: there are some, and which is not known."""
 
     def glob(*given: Value, **_: Value) -> Value:
+        pattern = next((written(each) for each in given if not isinstance(each, Class)), None)
+        if machine.around.fresh and _is_checkpoint(pattern):
+            return []  # none that it could go on from
         kind = next((each for each in given if isinstance(each, Class)), None)
         return Listing("which files there are", machine.place, kind)
 

@@ -11,9 +11,11 @@ MANY = 1 << 16  # tokens of a text that is not cut
 
 
 class Lengths:
-    """What texts are taken for now, and what was asked."""
+    """What texts are taken for now, and what was asked; ``apart`` from any batch that is loaded, of
+    which no second reading tells whether it matters."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, apart: bool = False) -> None:
+        self.apart = apart
         self.are_halved = False
         self.were_asked = False
         self.are_bounded = True

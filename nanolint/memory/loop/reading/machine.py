@@ -34,7 +34,7 @@ class Script(Machine):
     around: Surroundings
     meta: Device
     doubts: list[str]
-    at_most: list[str]
+    at_most: list[tuple[str, int]]
     passed: int
     taken: set[int]  # the branches that were read
     executed: set[int]  # and the statements

@@ -23,7 +23,7 @@ from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.weights import Stored
 from nanolint.memory.model.reading.interpreter import Interpreter
 from nanolint.memory.model.reading.naming import count_tokens, name_parameters
-from nanolint.memory.model.reading.offsets import Draws, Index, Real, Window, worked_out
+from nanolint.memory.model.reading.offsets import ANY, Draws, Index, Real, Window, worked_out
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
     CONTENTS,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Unread, Value
 
+PLAINLY = (ast.Add, ast.Sub, ast.Mult, ast.Div)  # what any number does alike to a tensor
 SIZES = frozenset({"shape", "size", "numel", "nelement", "nbytes"})
 
 
@@ -71,6 +72,10 @@ class Values(Interpreter, Script):
             return Index("a token", self.place, object())
         if isinstance(owner, corpora.Text):
             return owner.part(self.place, index)
+        if isinstance(owner, arrays.Loaded):
+            return owner.part(index)
+        if isinstance(owner, tokenizers.Encoding) and isinstance(index, str):
+            return owner.names.get(index, self.unknown("what else a tokenizer makes"))
         if isinstance(owner, Stored) and isinstance(index, str):
             return owner.part(index)
         if isinstance(owner, Stored) and isinstance(index, Window):
@@ -123,6 +128,9 @@ class Values(Interpreter, Script):
                 return left.scaled(right)
         if isinstance(right, Index) and type(left) is int and isinstance(op, (ast.Add, ast.Mult)):
             return right.shifted(left) if isinstance(op, ast.Add) else right.scaled(left)
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, Real) and isinstance(other, Tensor) and isinstance(op, PLAINLY):
+                return super().binary(op, *(ANY if e is one else e for e in (left, right)))
         for each in (left, right):
             if isinstance(each, (Index, Real)):
                 return worked_out(op, left, right) or each.bare()

@@ -6,6 +6,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import (
+    accelerating,
     arrays,
     chances,
     commands,
@@ -16,6 +17,7 @@ from nanolint.memory.loop.reading import (
     pictures,
     processes,
     settings,
+    showing,
     tokenizers,
     training,
     watching,
@@ -95,6 +97,7 @@ def table(machine: Script) -> dict[str, Value]:
         **{f"{name}.grad_scaler": Namespace(name, {"GradScaler": scaler}) for name in AMP},
         **_later(machine, "sharded.py", "torch.distributed.optim", given),
         **_later(machine, "yacs.py", "yacs.config", {}),
+        **_later(machine, "splitting.py", "sklearn.model_selection", {}),
         **_later(
             machine,
             "omegaconf.py",
@@ -140,6 +143,8 @@ def table(machine: Script) -> dict[str, Value]:
         **loaders.table(machine, packages),
         **watching.table(machine),
         **pictures.table(machine),
+        **showing.table(machine),
+        **accelerating.table(machine),
     }
 
 

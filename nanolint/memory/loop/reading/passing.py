@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
-from nanolint.memory.loop.reading import arrays, finite, renewal
+from nanolint.memory.loop.reading import alike, finite, renewal
 from nanolint.memory.loop.reading.changes import (
     called,
     changed,
@@ -126,7 +126,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     if renewal.makes_anew(node):
         return machine.execute(node.orelse, frame)
     if _may_return(machine, node, frame):
-        machine.at_most.append(f"an evaluation that may end earlier is read ({why.place})")
+        machine.at_most.append((f"an evaluation that may end earlier is read ({why.place})", 0))
         return None
     if _returns_before_training(machine, node, frame):
         return None
@@ -143,7 +143,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     if only_looks:
         machine.taken.add(id(node))
     if writes and (machine.phases.are_late or only_looks):
-        machine.at_most.append(f"an evaluation that may be left out is read ({why.place})")
+        machine.at_most.append((f"an evaluation that may be left out is read ({why.place})", 0))
     elif writes and machine.card.grad_enabled:
         decided = why.unread()
         decided.decided = True
@@ -198,7 +198,7 @@ def _alike(one: Value, other: Value) -> bool:
 
 def _only_looks(machine: Script, node: ast.If, start: Mark) -> bool:
     """Whether a branch evaluates, or saves, and leaves memory as it was."""
-    return _only_evaluates(node) and arrays.kept(machine.card.tape, start) == 0
+    return _only_evaluates(node) and alike.kept(machine.card.tape, start) == 0
 
 
 def _attempt(machine: Script, body: list[ast.stmt], frame: Frame) -> bool:

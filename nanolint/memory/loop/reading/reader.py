@@ -84,7 +84,7 @@ class Reader(Values):
         self.doubts, self.at_most = [], []
         self.passed = 0
         self.taken, self.executed = set(), set()
-        self.dumped, self.saved, self.lengths = {}, {}, Lengths()
+        self.dumped, self.saved, self.lengths = {}, {}, Lengths(apart=True)
         self._later: list[str] = []
         self._evaluated: set[ast.If] = set()  # branches that only a later step takes
         self._spots = spots
@@ -106,7 +106,9 @@ class Reader(Values):
         inside = plain
         while inside.startswith("../"):  # the files are named from a folder above the script's
             inside = inside[3:]
-        return self._sources.get(f"{SETTINGS}{plain}") or self._sources.get(f"{SETTINGS}{inside}")
+        found = self._sources.get(f"{SETTINGS}{plain}") or self._sources.get(f"{SETTINGS}{inside}")
+        sources = self._sources.values()
+        return found or next((each for each in sources if {plain, inside} & each.named), None)
 
     def program_at(self, path: str) -> SourceText | None:
         return self._sources.get(posixpath.normpath(path).removesuffix(".py").replace("/", "."))

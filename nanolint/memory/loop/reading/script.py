@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16, refuses_float8
@@ -22,6 +23,7 @@ from nanolint.memory.settled import settled, symbolic, symbols_of, value_of
 from nanolint.memory.symbolic import NotSymbolic
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.device import NotTraced
+from nanolint.run.program import BATCH, PASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
 
 FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
+EVALUATIONS = (Phase.EVAL, Phase.EVAL_LATE)
 MUCH = 2  # a phase with less than half of the peak does not move it
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
 
@@ -84,7 +87,7 @@ def read_script(
         weights=weights,
         spots={**watched, **symbols},
     )
-    machine.turns.whole = whole
+    machine.turns.whole, machine.is_bare = whole, program.bare
     try:
         with uncollected():
             machine.read()
@@ -113,16 +116,19 @@ def read_script(
     if not machine.stood.issuperset(symbols):
         raise NotSymbolic("a value of the run is taken from a text")
     device.tape.printed = machine.printed.lines
+    device.tape.trained = machine.seen.trained
     device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
-    if machine.at_most and _peaks_in_evaluation(device.tape):
-        device.tape.doubts.append(machine.at_most[0])
+    more = (what for what, since in machine.at_most if _peaks_in_evaluation(device.tape, since))
+    device.tape.doubts += islice(more, 1)
     device.tape.assumed = [
         each
         for each in device.tape.assumed
         if each not in device.tape.apart or _matters(device.tape, device.tape.apart[each])
     ]
     if program.checked:
-        device.tape.doubts += _differs(machine.seen, run)
+        if BATCH in program.told and not device.tape.trained[0]:
+            raise machine.unread("what the model is given was not seen")
+        device.tape.doubts += _differs(machine.seen, run, program.told)
 
 
 def _is_all(machine: Reader, run: Run) -> bool:
@@ -154,18 +160,19 @@ def _described(error: BaseException) -> str:
     return f"raises {type(error).__name__}: {error}"
 
 
-def _differs(seen: Seen, run: Run) -> Iterator[str]:
-    """What the script trains with, where that is not what is said of the run."""
+def _differs(seen: Seen, run: Run, told: frozenset[str]) -> Iterator[str]:
+    """What the script trains with, where that is not what is said of the run; what is ``told`` by
+    the reading nobody has said."""
     shape = (run.batch_size, run.block_size)
     read = seen.evaluated if run.eval_only else seen.shape
     if read is None and not run.block_size and seen.samples == run.batch_size:
         read = shape  # of pictures nobody says how many tokens they have
     elif read is not None and not run.block_size:
         shape = (run.batch_size, read[-1])  # of how many tokens only the reading tells
-    if read != shape:
+    if BATCH not in told and read != shape:
         found = "not known" if read is None else "x".join(map(str, read))
         yield f"a batch is taken for {shape[0]}x{shape[1]} tokens; as it is read, it is {found}"
-    if not run.eval_only and seen.passes != run.micro_steps:
+    if PASSES not in told and not run.eval_only and seen.passes != run.micro_steps:
         yield f"a step is taken for {run.micro_steps} passes; as it is read, it has {seen.passes}"
 
 
@@ -199,13 +206,17 @@ def _trains(tape: Tape) -> bool:
     )
 
 
-def _peaks_in_evaluation(tape: Tape) -> bool:
-    """Whether more is allocated while nothing learns than in any step."""
+def _peaks_in_evaluation(tape: Tape, since: int) -> bool:
+    """Whether more is allocated while nothing learns than in any step, behind an event: in the
+    evaluation that it is of, where it is of one."""
+    starts = [at for at, _ in tape.phases if at > since]
+    own = [phase for at, phase in tape.phases if at <= since][-1]
+    until = starts[0] if starts and own in EVALUATIONS else len(tape.events)
 
     def peaks(sizes: list[int]) -> bool:
         tops = summits(tape, len(tape.events), sizes)
-        phase, (peak, _) = max(tops.items(), key=lambda top: (top[1][0], -top[1][1]))
-        return peak > 0 and phase in (Phase.EVAL, Phase.EVAL_LATE)
+        phase, (peak, event) = max(tops.items(), key=lambda top: (top[1][0], -top[1][1]))
+        return peak > 0 and since <= event < until and phase in EVALUATIONS
 
     return answer(peaks, tape.sizes)
 

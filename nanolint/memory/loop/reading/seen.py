@@ -17,14 +17,16 @@ TOKENS = (INT32, INT64)
 
 class Seen:
     """Notes it while the script is read. ``shape`` is that of the first tokens that a model is
-    given between the making of the optimizer and a backward pass; ``passes`` are those of the
-    step that was last."""
+    given between the making of the optimizer and a backward pass; ``passes`` are the most of any
+    step: the first may have fewer, and so has the last that is read, which others are left out
+    before."""
 
     def __init__(self) -> None:
         self.shape: tuple[int, ...] | None = None
         self.samples: int | None = None  # of the first that are no tokens: pictures, say
         self.passes = 0
         self.backward = 0
+        self._last = 0  # passes of the step that was last
         self.evaluated: tuple[int, ...] | None = None  # the shape of the first that learns nothing
         self._given: tuple[int, ...] | None = None
         self._trained: dict[int, int] = {}  # elements that learn, by the id of what was called
@@ -35,9 +37,15 @@ class Seen:
         return self.evaluated is not None and self.shape is None and not self.backward
 
     @property
+    def trained(self) -> list[int]:
+        """The sequences, the tokens of each, and the passes of a step; 0 what was not seen."""
+        rows, length = self.shape or (self.samples or 0, 0)
+        return [rows, length, self.passes]
+
+    @property
     def tokens(self) -> int | None:
         """Those of the step that was last; None where no model was given any."""
-        return prod(self.shape) * self.passes if self.shape and self.passes else None
+        return prod(self.shape) * self._last if self.shape and self._last else None
 
     def differs(self, arguments: list[Value], module: Instance) -> str | None:
         """How a later step trains with more than the first, if it does.
@@ -83,7 +91,8 @@ class Seen:
     def stepped(self) -> None:
         """An optimizer has stepped."""
         if self.backward:
-            self.passes, self.backward = self.backward, 0
+            self._last, self.backward = self.backward, 0
+            self.passes = max(self.passes, self._last)
 
 
 def _is_more(shape: tuple[int, ...], before: tuple[int, ...]) -> bool:

@@ -88,6 +88,7 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
         torch[f"_foreach_{name}_"] = silent(f"_foreach_{name}_")
     for name in ("sqrt_", "neg_", "addcmul_", "addcdiv_", "copy_", "zero_", "pow_", "clamp_min_"):
         torch[f"_foreach_{name}"] = silent(f"_foreach_{name}")
+    torch["_foreach_norm"] = _native(machine, "_foreach_norm", _norm_of_each)
     torch["Generator"] = Native("Generator", lambda *_, **__: _generator())
     optim = read_text(
         machine,
@@ -227,17 +228,31 @@ def _norm(machine: Script, grads: Sequence[Tensor]) -> Tensor:
     if not grads:
         return empty(machine.host, (), FLOAT32, role("total gradient norm", Component.OPTIMIZER))
     card = grads[0].device
-    norms: list[Tensor] = []
-    for dtype in dict.fromkeys(each.dtype for each in grads):
-        alike = [each for each in grads if each.dtype is dtype]
-        chunks = max(-(-prod(each.shape) // GRAD_NORM_CHUNK) for each in alike)
-        partial = _vector(card, len(alike) * chunks, "partial gradient norms")
-        norms += [_scalar(card, "gradient norm") for _ in alike]
-        del partial
+    norms = _norms(grads)
     stacked = _vector(card, len(norms), "gradient norms")
     norm = _scalar(card, "total gradient norm")
     del stacked, norms
     return norm
+
+
+def _norms(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """A norm of each, which those of a type make together."""
+    norms: list[Tensor] = []
+    for dtype in dict.fromkeys(each.dtype for each in tensors):
+        alike = [each for each in tensors if each.dtype is dtype]
+        chunks = max(-(-prod(each.shape) // GRAD_NORM_CHUNK) for each in alike)
+        partial = _vector(alike[0].device, len(alike) * chunks, "partial gradient norms")
+        norms += [_scalar(each.device, "gradient norm") for each in alike]
+        del partial
+    return norms
+
+
+def _norm_of_each(machine: Script, tensors: Value, *_: Value, **options: Value) -> list[Tensor]:
+    """``torch._foreach_norm``, of tensors of one type."""
+    listed = [each for each in machine.iterate(tensors) if isinstance(each, Tensor)]
+    if options or {each.dtype for each in listed} != {FLOAT32}:
+        raise machine.unread("what torch._foreach_norm makes of these")
+    return _norms(listed)
 
 
 def _coefficient(card: Device) -> None:

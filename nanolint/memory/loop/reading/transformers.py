@@ -23,7 +23,7 @@ OUTPUTS = (
 
 MODULES = (
     *("configuration_utils", "modeling_utils", "generation", "activations", "modeling_outputs"),
-    "utils",
+    *("utils", "models.gpt2.configuration_gpt2", "models.gpt2"),
 )
 
 
@@ -38,17 +38,18 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
     found = training.read_text(machine, "transformers.py", NAME, {"doubt": doubt}).names
     configs = {"PretrainedConfig": found["PretrainedConfig"]}
     configs["PreTrainedConfig"] = configs["PretrainedConfig"]  # its name in transformers 5
+    gpt2 = {"GPT2Config": found["GPT2Config"]}
     models = {"PreTrainedModel": found["PreTrainedModel"]}
     mixin = {"GenerationMixin": found["GenerationMixin"]}
     activations = {"ACT2FN": machine.call(found["Activations"], [])}
     outputs = {name: found[name] for name in OUTPUTS}
     utils = {"ModelOutput": outputs["ModelOutput"]}
-    parts = (configs, models, mixin, activations, outputs, utils)
+    parts = (configs, models, mixin, activations, outputs, utils, gpt2, gpt2)
     spaces = {
         name: Namespace(f"{NAME}.{name}", dict(each))
         for name, each in zip(MODULES, parts, strict=True)
     }
-    whole = {**tokenizers, **configs, **models, **mixin, **spaces}
+    whole = {**tokenizers, **configs, **gpt2, **models, **mixin, **spaces}
     return {
         NAME: Namespace(NAME, whole),
         **{f"{NAME}.{name}": each for name, each in spaces.items()},

@@ -15,7 +15,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import Span
-from nanolint.memory.loop.reading import arrays, corpora, counting, furthest, growing, jumping
+from nanolint.memory.loop.reading import alike, corpora, counting, furthest, growing, jumping
 from nanolint.memory.loop.reading.changes import called, changed, loaded
 from nanolint.memory.loop.reading.drifting import turns_that_reserve
 from nanolint.memory.loop.reading.phases import TrainsAgain
@@ -25,6 +25,7 @@ from nanolint.memory.model.reading.values import (
     Class,
     Event,
     Function,
+    Generated,
     Instance,
     Method,
     Partial,
@@ -43,9 +44,10 @@ if TYPE_CHECKING:
 
 LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
 ANOTHER = "what is trained behind the steps"
+NONE_LEFT = "no gradients are left of an epoch's last passes, if it has too few for a step"
 FEW = 4  # turns of a loop that are always read
 BAR, PACKAGES = "Progress", "packages"  # tqdm's, by the text that stands in for it
-MANY = 64  # and of one that fills an array element by element
+MANY = 64  # of one that fills an array element by element, or goes through what is generated
 MOST = (
     2000  # turns of a ``while``: one over all of a file's tokens, which are not counted, has more
 )
@@ -63,6 +65,8 @@ class Turns:
         self._counted: list[tuple[ast.stmt, int]] = []  # those over numbers, with their turn
         self._making: set[ast.stmt] = set()  # those with an optimizer made in them
         self._stepping: set[ast.stmt] = set()  # those with an optimizer's step in them
+        self._passing: ast.stmt | None = None  # the innermost around the last backward pass
+        self._accumulates = False  # whether one is over that steps in some of its turns alone
         self._jumping: dict[ast.stmt, Unknown] = {}  # those whose turns may end early, and why
 
     @property
@@ -77,7 +81,11 @@ class Turns:
 
     def happens(self, what: Event) -> None:
         """What divides the run."""
-        if what is Event.OPTIMIZER_MADE:
+        if what is Event.BACKWARD:
+            self._passing = self._open[-1] if self._open else None
+        elif what is Event.EVALUATES and self._accumulates:
+            self._machine.card.tape.assume(NONE_LEFT, apart=True)
+        elif what is Event.OPTIMIZER_MADE:
             self._making.update(self._open)
             if self._machine.phases.are_late:
                 self.trains_another()
@@ -111,6 +119,8 @@ class Turns:
                 raise
             self._stepping.discard(node)
             self.left = True
+            if node is self._passing and isinstance(node, ast.For):
+                self._accumulates = self._machine.seen.passes > 1
             if node in self._making:  # each of its turns trains a model of its own
                 self.trains_another()
             return None
@@ -133,6 +143,9 @@ class Turns:
             machine.phases.read_last()
         if corpora.is_endless(found) and corpora.fill(machine, node, frame):
             return None
+        if isinstance(found, Generated):
+            values = alike.until_alike(machine, machine.iterate(found), least=MANY)
+            return for_each(machine, node, frame, values)
         if not isinstance(found, (range, Span)):
             return for_each(machine, node, frame, machine.iterate(found))
         self._counted.append((node, -1))
@@ -193,8 +206,8 @@ class Turns:
                 machine.assign(node.target, values[-1], frame)
                 break
             if rest > 2:
-                wrote: list[object] = list(arrays.written(tape, start))
-                grows = arrays.kept(tape, start) * rest
+                wrote: list[object] = list(alike.written(tape, start))
+                grows = alike.kept(tape, start) * rest
                 is_alike = wrote and wrote == before and not self.whole and grows <= LITTLE
                 again = growing.repeated(held, node, frame, machine.host) if is_alike else None
                 if again is not None and not drifts and machine.seen.backward == backward:

@@ -220,7 +220,12 @@ def _next(machine: Machine, values: Value, *default: Value) -> Value:
         return values
     iterator = values.values if isinstance(values, Generated) else values
     if isinstance(iterator, Instance):
-        return machine.call(machine.attribute(iterator, "__next__"), [])
+        try:
+            return machine.call(machine.attribute(iterator, "__next__"), [])
+        except StopIteration:
+            if not default:
+                raise
+            return default[0]
     # What a module lists, such as its parameters, is a list here.
     return next(iter(iterator) if isinstance(iterator, list) else iterator, *default)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.binding import forget
 from nanolint.memory.model.reading.values import (
+    INSTALLED,
     Class,
     Instance,
     Raised,
@@ -63,13 +64,17 @@ def let_go(error: BaseException | None) -> None:
 
 
 def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
-    if _may_lack(machine, node):
-        forget(machine, node, frame, machine.unknown("whether a package is installed"))
+    lacking = _may_lack(machine, node)
+    if lacking is not None and not machine.is_bare:
+        forget(machine, node, frame, machine.unknown(INSTALLED))
         return None
     goes_on = _catches(node)
     machine.trying += goes_on
     try:
         try:
+            if lacking is not None:
+                machine.card.tape.assume(f"{lacking} is not installed ({machine.place})")
+                raise ImportError(f"No module named '{lacking}'")
             ended = machine.execute(node.body, frame)
         finally:
             machine.trying -= goes_on
@@ -89,14 +94,17 @@ def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
     return finished if finished is not None else ended
 
 
-def _may_lack(machine: Machine, node: ast.Try) -> bool:
-    """Whether it imports what may or may not be installed, and goes on without."""
-    return _catches(node) and any(
-        machine.is_foreign(alias.name if isinstance(each, ast.Import) else each.module or "")
+def _may_lack(machine: Machine, node: ast.Try) -> str | None:
+    """What it imports that may or may not be installed, where it goes on without; else None."""
+    if not _catches(node):
+        return None
+    names = (
+        alias.name if isinstance(each, ast.Import) else each.module or ""
         for each in node.body
         if isinstance(each, ast.Import) or (isinstance(each, ast.ImportFrom) and not each.level)
         for alias in each.names
     )
+    return next(filter(machine.is_foreign, names), None)
 
 
 def _catches(node: ast.Try) -> bool:

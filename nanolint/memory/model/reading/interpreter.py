@@ -22,6 +22,7 @@ from nanolint.memory.model.reading import (
     statements,
 )
 from nanolint.memory.model.reading.alike import Layers
+from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.expressions import EXPRESSIONS
 from nanolint.memory.model.reading.machine import Machine
 from nanolint.memory.model.reading.scopes import Frame, Kind
@@ -329,7 +330,8 @@ class Interpreter(Machine):
         ):
             return self.load(full)
         if module.path:
-            raise ImportError(f"cannot import name '{name}' from '{module.name}'")
+            error = ImportError(f"cannot import name '{name}' from '{module.name}'")
+            raise error if _may_bind(self._sources.get(module.name), name) else certain(error)
         return self.unknown(f"{full} is not known")
 
     def absolute(self, name: str, level: int, module: Namespace) -> str:
@@ -354,6 +356,16 @@ class Interpreter(Machine):
             (True for each in (*self._sources, *self._libraries) if each.startswith(f"{name}.")),
             None,
         )
+
+
+BY_OTHERS = ("import *", "__getattr__", "globals", "setattr", "exec")  # what may bind any name
+
+
+def _may_bind(source: SourceText | None, name: str) -> bool:
+    """Whether a module of the project may have a name after all; a package has modules."""
+    if source is None or source.path.endswith("__init__.py"):
+        return True
+    return any(each in source.text for each in (name, *BY_OTHERS))
 
 
 NN, OPTIM, EINOPS_LAYERS = "torch.nn", "torch.optim", "einops.layers.torch"

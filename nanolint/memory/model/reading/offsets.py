@@ -40,21 +40,46 @@ class Index(Unknown):
 
 
 class Real(Unknown):
-    """A number with a point, as Python has it, that only a run tells."""
+    """A number with a point, as Python has it, that only a run tells.
 
-    __slots__ = ()
+    What a tensor is multiplied with, or the like, decides no memory: ``ANY`` may stand for it.
+    ``is_square``: it is below no zero, as squares and their sums are.
+    """
+
+    __slots__ = ("is_square",)
+
+    def __init__(self, reason: str, place: Place, *, is_square: bool = False) -> None:
+        super().__init__(reason, place)
+        self.is_square = is_square
+
+
+ANY = 1.5
 
 
 def worked_out(op: ast.operator, left: Value, right: Value) -> Real | None:
     """``left op right`` of two numbers of which one is not known at least, where it has a point."""
-    if isinstance(op, ast.Pow) or not (_is_number(left) and _is_number(right)):
-        return None  # a power may be a complex number
+    if not (_is_number(left) and _is_number(right)):
+        return None
+    why = next(each for each in (left, right) if isinstance(each, Unknown))
+    if isinstance(op, ast.Pow):
+        if not isinstance(left, Real) or (right != 2 and not (right == 0.5 and left.is_square)):
+            return None  # it may be complex
+        return Real(why.reason, why.place, is_square=True)
     if not isinstance(op, ast.Div) and not any(
         isinstance(each, (Real, float)) for each in (left, right)
     ):
         return None
-    why = next(each for each in (left, right) if isinstance(each, Unknown))
-    return Real(why.reason, why.place)
+    is_sum = isinstance(op, ast.Add) and _is_square(left) and _is_square(right)
+    return Real(why.reason, why.place, is_square=is_sum)
+
+
+def _is_square(value: Value) -> bool:
+    """Whether a number is below no zero."""
+    return (
+        value.is_square
+        if isinstance(value, Real)
+        else isinstance(value, (int, float)) and value >= 0
+    )
 
 
 def _is_number(value: Value) -> bool:

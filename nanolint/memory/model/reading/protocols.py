@@ -79,7 +79,9 @@ def iterate(machine: Machine, value: Value) -> Iterator[Value]:
         return iter(value.find("__members__").values())
     if isinstance(value, Instance):
         if value.cls.has("__iter__"):
-            return machine.iterate(machine.call(machine.attribute(value, "__iter__"), []))
+            made = machine.call(machine.attribute(value, "__iter__"), [])
+            is_own = made is value or (isinstance(made, Instance) and made.cls.has("__next__"))
+            return _following(machine, made) if is_own else machine.iterate(made)
         if value.cls.has("__getitem__") and value.cls.has("__len__"):
             return iter(_by_index(machine, value))
         if value.cls.has("__dataclass__") and machine.named_tuple in value.cls.mro:
@@ -92,6 +94,17 @@ def iterate(machine: Machine, value: Value) -> Iterator[Value]:
     ):
         return iter(value)
     raise TypeError(f"{value!r} is not iterable")
+
+
+def _following(machine: Machine, value: Value) -> Iterator[Value]:
+    """What an object of the program gives one after the other, which is its own iterator."""
+    held: list[Value] = []
+    while True:
+        try:
+            held.append(machine.call(machine.attribute(value, "__next__"), []))
+        except StopIteration:
+            return
+        yield held.pop()
 
 
 def _by_index(machine: Machine, value: Instance) -> list[Value]:

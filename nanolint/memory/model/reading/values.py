@@ -21,6 +21,7 @@ Options: TypeAlias = "tuple[tuple[str, Value], ...]"  # by their names, as they 
 TELLS = "_nanolint_tells"  # the same: of what is called each time before the function
 READ = object()  # in place of what a call returns: it has to be read
 CONTENTS = "the contents of a tensor"  # why a number or a truth is not known
+INSTALLED = "whether a package is installed"  # and why what is imported under ``try`` is not
 NOT_COMPILED = "_torchdynamo_disable"  # an attribute of functions, as torch._dynamo sets it
 
 

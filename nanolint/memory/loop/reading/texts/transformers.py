@@ -25,8 +25,42 @@ class PretrainedConfig:
         for name, value in kwargs.items():
             setattr(self, name, value)
 
+    def to_dict(self):
+        return {**vars(self), "model_type": self.model_type}
+
     def save_pretrained(self, *args, **kwargs):
         pass
+
+
+class GPT2Config(PretrainedConfig):
+    """transformers/models/gpt2/configuration_gpt2.py."""
+
+    model_type = "gpt2"
+    defaults = {
+        "vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12,
+        "n_inner": None, "activation_function": "gelu_new", "resid_pdrop": 0.1,
+        "embd_pdrop": 0.1, "attn_pdrop": 0.1, "layer_norm_epsilon": 1e-5,
+        "initializer_range": 0.02, "scale_attn_weights": True,
+        "scale_attn_by_inverse_layer_idx": False, "reorder_and_upcast_attn": False,
+        "add_cross_attention": False, "bos_token_id": 50256, "eos_token_id": 50256,
+    }  # fmt: skip
+    others = {
+        "hidden_size": "n_embd", "max_position_embeddings": "n_positions",
+        "num_attention_heads": "n_head", "num_hidden_layers": "n_layer",
+    }  # fmt: skip
+
+    def __init__(self, *values, **named):
+        for name, value in zip(self.defaults, values):
+            named[name] = value
+        for name, value in self.defaults.items():
+            setattr(self, name, value)
+        for name, value in named.items():
+            setattr(self, self.others.get(name, name), value)
+
+    def __getattr__(self, name):
+        if name in self.others:
+            return getattr(self, self.others[name])
+        raise AttributeError(name)
 
 
 class GenerationMixin:
@@ -101,6 +135,15 @@ class Activations:
         "swish": nn.SiLU,
         "tanh": nn.Tanh,
     }
+
+    def __contains__(self, name):
+        return name == "gelu_pytorch_tanh" or name in self.made
+
+    def keys(self):
+        return [*self.made, "gelu_pytorch_tanh"]
+
+    def __iter__(self):
+        return iter(self.keys())
 
     def __getitem__(self, name):
         if name == "gelu_pytorch_tanh":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.offsets import Index
+from nanolint.memory.model.reading.offsets import Index, Real
 from nanolint.memory.model.reading.operators import BINARY, COMPARE, UNARY
 from nanolint.memory.model.reading.torch.calling import operation
 from nanolint.memory.model.reading.values import Figure, Unknown
@@ -71,4 +71,4 @@ def item(machine: Machine, x: Tensor, index: Value) -> Value:
 
 def set_item(machine: Machine, x: Tensor, index: Value, value: Value) -> None:
     """``x[index] = value``."""
-    _apply(machine, "__setitem__", x, index, 0.0 if isinstance(value, Figure) else value)
+    _apply(machine, "__setitem__", x, index, 0.0 if isinstance(value, (Figure, Real)) else value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.model.reading.offsets import ANY, Real
 from nanolint.memory.model.reading.values import Native, Unknown
 from nanolint.memory.tensors.device import Device, NotTraced
 from nanolint.memory.tensors.names import call
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
 
+# Operations that a number takes part in, whatever it is, without and with an underscore.
+WITH_NUMBERS = frozenset({"add", "sub", "mul", "div", "multiply", "divide", "true_divide", "lerp"})
 OF_ANY_VALUE = frozenset({"ignore_index"})  # numbers that no memory hangs on; each has a default
 
 
@@ -40,6 +43,8 @@ def operation(
     for number in OF_ANY_VALUE & options.keys():
         if isinstance(options[number], Unknown):
             del options[number]
+    if name.rpartition(".")[2].removesuffix("_") in WITH_NUMBERS:
+        arguments = tuple(ANY if isinstance(each, Real) else each for each in arguments)
     for each in (*arguments, *options.values()):
         if isinstance(each, Unknown):
             raise each.unread()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.model.reading.offsets import Real
 from nanolint.memory.model.reading.torch import hooks
 from nanolint.memory.model.reading.torch.calling import device_of, operation
 from nanolint.memory.model.reading.values import (
@@ -17,7 +18,7 @@ from nanolint.memory.model.reading.values import (
 )
 from nanolint.memory.tensors.autograd import Leaf, run_backward
 from nanolint.memory.tensors.device import Device
-from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, Dtype
+from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, FLOATING, Dtype
 from nanolint.memory.tensors.names import ATTRIBUTES, METHODS
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.ops.creation import zeros_like
@@ -75,7 +76,10 @@ def _seen(name: str, given: tuple[Value, ...]) -> tuple[Value, ...]:
 
 def _contents(machine: Machine, name: str, x: Tensor) -> Value:
     machine.breaks(f"Tensor.{name}", x)
-    return Figure(CONTENTS, machine.place) if name == "item" else machine.unknown(CONTENTS)
+    if name == "item":
+        kind = Real if x.dtype.kind == FLOATING else Figure
+        return kind(CONTENTS, machine.place)
+    return machine.unknown(CONTENTS)
 
 
 def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:

@@ -124,12 +124,13 @@ def table(machine: Machine) -> dict[str, Value]:
         ),
         "synchronize": Native("synchronize", lambda *_: None),
     }
+    functional_module = Namespace("torch.nn.functional", functional)
     checkpointing = checkpoints(machine)
     casting = {name: _casting(machine, name) for name in CASTING}
     dynamo = Namespace(DYNAMO, {})
     return {
         "torch": Namespace("torch", torch),
-        "torch.nn.functional": Namespace("torch.nn.functional", functional),
+        "torch.nn.functional": functional_module,
         "torch.nn.init": Namespace(
             "torch.nn.init",
             {name: Native(f"init.{name}", _filled, plain=False) for name in FILLS},
@@ -143,6 +144,8 @@ def table(machine: Machine) -> dict[str, Value]:
             {name: native(machine, f"linalg.{name}", f) for name, f in LINALG.items()},
         ),
         "torch.cuda": Namespace("torch.cuda", silent),
+        "torch.mps": Namespace("torch.mps", {"manual_seed": silent["manual_seed"]}),
+        "torch.functional": Namespace("torch.functional", {**torch, "F": functional_module}),
         **casting,
         "torch.autograd": functions.module(machine),
         "torch.jit": compiling.jit(machine),

@@ -1,0 +1,82 @@
+"""Tokenizers that lie in the project, as Hugging Face's libraries save them: how many tokens."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from nanolint.errors import Unusable
+from nanolint.files.door import MOST_BYTES, is_file, read_bytes
+from nanolint.files.notes import memo
+from nanolint.regex import lazily
+from nanolint.run.program import DataFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from nanolint.run.program import SourceText
+
+NAME, SETTINGS = "tokenizer.json", ("tokenizer_config.json", "special_tokens_map.json")
+MOST_NAMED = 200  # texts of a program that may name one
+_TEXT = lazily(r"""["']([\w./-]{1,100})["']""")
+_OTHER_TOKENS = "additional_special_tokens"
+
+
+def tokenizers_from(sources: Iterable[SourceText], folders: Sequence[Path]) -> Iterator[DataFile]:
+    """The tokenizers that the sources name, by their file or its folder, from one of ``folders``.
+
+    ``vocabulary`` is their own size, ``count`` that with the tokens that were added.
+    """
+    named = dict.fromkeys(
+        posixpath.normpath(name) for each in sources for name in _TEXT.findall(each.text)
+    )
+    for name in list(named)[:MOST_NAMED]:
+        for folder in folders:
+            whole = name.endswith(".json") and is_file(folder / name)
+            place = (folder / name).parent if whole else folder / name
+            path = folder / name if whole else place / NAME
+            sizes = _sizes(path, place) if is_file(path) else None
+            if sizes is not None:
+                yield DataFile(name, exists=True, vocabulary=sizes[0], count=sizes[1])
+                break
+
+
+@memo
+def _sizes(path: Path, folder: Path) -> tuple[int, int] | None:
+    """How many tokens one has by itself, and with all that its settings add; None of any other
+    file."""
+    saved = _read(path)
+    model = saved.get("model")
+    own = model.get("vocab") if isinstance(model, dict) else None
+    if not isinstance(own, (dict, list)):
+        return None
+    tokens = {each[0] if isinstance(each, list) else each for each in own}
+    size = len(tokens)
+    tokens.update(_texts(saved.get("added_tokens")))
+    for name in SETTINGS:
+        settings = _read(folder / name)
+        added = settings.get("added_tokens_decoder")
+        tokens.update(_texts(list(added.values()) if isinstance(added, dict) else None))
+        tokens.update(_texts(settings.get(_OTHER_TOKENS)))
+        special = (value for key, value in settings.items() if key.endswith("_token"))
+        tokens.update(_texts([each for each in special if isinstance(each, (str, dict))]))
+    return size, len(tokens)
+
+
+def _texts(listed: Any) -> Iterator[str]:
+    """The tokens of a list: texts, or tables that have one as their content."""
+    for each in listed if isinstance(listed, list) else ():
+        text = each.get("content") if isinstance(each, dict) else each
+        if isinstance(text, str):
+            yield text
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The table of a JSON file; an empty one where it is none."""
+    found: Any = None
+    with suppress(Unusable, ValueError, RecursionError):
+        found = json.loads(read_bytes(path, MOST_BYTES)) if is_file(path) else None
+    return found if isinstance(found, dict) else {}
