@@ -51,9 +51,11 @@ class Typist(Client):
         self._found, self._completed, self._said = {}, {}, Condition()
         Thread(target=self._note, daemon=True).start()
 
-    def keys(self, texts: Sequence[str], *, completes: bool = False) -> list[float]:
+    def keys(
+        self, texts: Sequence[str], *, completes: bool = False
+    ) -> tuple[list[float], list[float]]:
         """Type one text after the other. Returns the seconds from each to its findings, or to those
-        of a newer text; or to the completion that is asked for behind it."""
+        of a newer text; and to the completion that is asked for behind it, if one is."""
         typed, asked = dict[int, float](), dict[int, float]()
         for text in texts:
             self._version += 1
@@ -73,12 +75,11 @@ class Typist(Client):
             self._said.wait_for(
                 lambda: self._version in self._found and asked.keys() <= self._completed.keys()
             )
-            if completes:
-                return [self._completed[each] - start for each, start in asked.items()]
-            return [
+            findings = [
                 min(at for version, at in self._found.items() if version >= each) - start
                 for each, start in typed.items()
             ]
+            return findings, [self._completed[each] - start for each, start in asked.items()]
 
     def _note(self) -> None:
         self._wait(self._noted)
@@ -128,13 +129,16 @@ def of_sizes(card: str) -> Iterator[str]:
     """The rows of numbers that were not read ahead."""
     with tempfile.TemporaryDirectory() as name:
         ours, theirs = typists(Path(name), CONFIG, card, readAhead=False)
-        completed = [each for size in SIZES for each in ours.keys(digits(size), completes=True)]
-        pairs = [(ours.keys(digits(size)), theirs.keys(digits(size))) for size in SIZES[::-1]]
+        completed, mine, other = list[float](), list[float](), list[float]()
+        for size in SIZES:
+            found, completions = ours.keys(digits(size), completes=True)
+            completed += completions
+            mine.append(found[-1])
+            other.append(theirs.keys(digits(size))[0][-1])
         ours.close()
         theirs.close()
     yield f"| {card} | a completion while a number is typed | {_ms(completed)} | | |"
-    last = [one[-1] for one, _ in pairs], [its[-1] for _, its in pairs]
-    yield f"| {card} | the findings behind its last digit | {_row(*last)} |"
+    yield f"| {card} | the findings behind its last digit | {_row(mine, other)} |"
 
 
 def of_edits(card: str) -> Iterator[str]:
@@ -148,9 +152,9 @@ def of_edits(card: str) -> Iterator[str]:
             time.sleep(THINKS_S)
             for key, new in session["edits"]:
                 texts = list(edited(values, key, new))
-                mine += ours.keys(texts)
+                mine += ours.keys(texts)[0]
                 started = time.perf_counter()
-                other += theirs.keys(texts)
+                other += theirs.keys(texts)[0]
                 time.sleep(max(0, started + THINKS_S - time.perf_counter()))
                 values[key] = new
             ours.close()
