@@ -10,7 +10,7 @@ import pytest
 from nanolint.files import cache
 from nanolint.gpus.gpu import Machine
 from nanolint.gpus.lookup import find
-from nanolint.memory import kept, recorded, recording
+from nanolint.memory import family, kept, recorded, recording
 from nanolint.memory.holding import holding
 from nanolint.memory.located import Located
 from nanolint.memory.model.reading.values import Place, Unread
@@ -55,6 +55,8 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("it was read again")
 
     recorded._of_any_card.cache_clear()
+    family.family_of.cache_clear()
+    recording._unfiled.clear()
     monkeypatch.setattr(recording._Recipe, "record", refuse)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 # Nobody can say what it allocates.
-MODEL = "from mystery import Mystery\n\n\nclass GPT(Mystery):\n    pass\n"
+MODEL = "from mystery import GPTConfig, Mystery\n\n\nclass GPT(Mystery):\n    pass\n"
 CONFIG = "batch_size = 32\ngradient_accumulation_steps = 4\ncompile = False\n"
 GPU = "rtx-4070"  # 11.7 GiB
 FREE = {"batch_size", "gradient_accumulation_steps"}
