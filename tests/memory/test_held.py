@@ -54,4 +54,8 @@ def test_readings_of_all_families_are_bounded_together(
         assert kin is not None
         families.append(kin[0])
     assert len(set(families)) == 4
-    assert [len(each.readings) for each in families] == [0, 0, 1, 1]
+    # Two for other micro-batches, and two for one.
+    assert [len(each.readings) for each in families] == [0, 0, 2, 2]
+    for follows in (False, True):
+        held = [each for kin in families for each in kin.readings]
+        assert sum(each.follows_batch is follows for each in held) == 2
