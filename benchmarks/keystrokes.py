@@ -17,7 +17,6 @@ import statistics
 import sys
 import tempfile
 import time
-from itertools import takewhile
 from pathlib import Path
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.lsp import CARDS, CONFIG, NANOLINT, Client
 from benchmarks.run import write_table
+from nanolint.lsp.session import first_difference
 from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def digits(size: int) -> list[str]:
 def edited(values: dict[str, str], key: str, new: str) -> Iterator[str]:
     """The texts while a value is taken away as far as it differs, and another one typed."""
     old = values[key]
-    same = sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(old, new, strict=False)))
+    same = first_difference(old, new)
     ends = [old[:end] for end in range(len(old) - 1, same - 1, -1)]
     for each in [*ends, *(new[:end] for end in range(same + 1, len(new) + 1))]:
         yield config({**values, key: each})

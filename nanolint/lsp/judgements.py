@@ -40,11 +40,16 @@ class Judgements:
             await asyncio.shield(self._task(document))
 
     def _task(self, document: Document) -> asyncio.Future[None]:
-        begun = self._begun.get(document.uri)
-        if begun is None or begun.document is not document or begun.state != document.state:
+        begun = self._begun_of(document, document.state)
+        if begun is None:
             task = asyncio.ensure_future(self._judge(document, document.state))
             begun = self._begun[document.uri] = Begun(document, document.state, task)
         return begun.task
+
+    def _begun_of(self, document: Document, state: int) -> Begun | None:
+        begun = self._begun.get(document.uri)
+        is_own = begun is not None and begun.document is document and begun.state == state
+        return begun if is_own else None
 
     async def _judge(self, document: Document, state: int) -> None:
         is_left = False  # the server ends meanwhile
@@ -58,6 +63,8 @@ class Judgements:
             self._session.tell_bug(error)
         finally:
             is_left = True
+            if self._begun_of(document, state) is not None:
+                del self._begun[document.uri]  # which holds a document that is closed, too
         document.take(found, state)
 
 

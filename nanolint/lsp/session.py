@@ -121,7 +121,7 @@ class Session:
         document = self._documents.get(uri)
         if document is None or document.text == text:
             return []
-        document.typed = _first_difference(document.text, text)
+        document.typed = first_difference(document.text, text)
         document.text = text
         document.look_again()
         self._touch(document)
@@ -261,7 +261,8 @@ class Session:
         return found
 
 
-def _first_difference(one: str, other: str) -> int:
+def first_difference(one: str, other: str) -> int:
+    """Where two texts begin to differ."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (own, its) in pairs if own != its), min(len(one), len(other)))
 

@@ -257,10 +257,11 @@ def _differences(one: Numbers, other: Numbers) -> frozenset[int]:
 
 
 def _are_alike(one: Tape, other: Tape) -> bool:
-    columns = ("events", "sizes", "names", "components", "phases", "steps", "flops", "trained")
-    return all(
-        getattr(one, each) == getattr(other, each) for each in (*columns, "doubts", "assumed")
+    columns = (
+        *("events", "sizes", "names", "components", "phases", "steps", "flops", "trained"),
+        *("doubts", "assumed"),
     )
+    return all(getattr(one, each) == getattr(other, each) for each in columns)
 
 
 @lru_cache(maxsize=16)

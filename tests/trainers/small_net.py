@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-NET = """
+MODEL = """
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -11,7 +11,8 @@ class Net(nn.Module):
     def forward(self, x, y):
         x = self.head(self.wte(x))
         return F.cross_entropy(x.view(-1, 1000), y.view(-1))
-model = Net().to(device)
+"""
+NET = f"""{MODEL}model = Net().to(device)
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 for step in range(100):
     x = BATCH.to(device)

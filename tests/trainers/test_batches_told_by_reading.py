@@ -9,25 +9,18 @@ import pytest
 
 from tests.support.command import nanolint
 from tests.support.explained import explained
+from tests.trainers.small_net import MODEL
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCRIPT = """
+SCRIPT = f"""
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 B, T = 8, 64
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.wte = nn.Embedding(1000, 64)
-        self.head = nn.Linear(64, 1000, bias=False)
-    def forward(self, x, y):
-        x = self.head(self.wte(x))
-        return F.cross_entropy(x.view(-1, 1000), y.view(-1))
-data = np.memmap("train.bin", dtype=np.uint16, mode="r")
+{MODEL}data = np.memmap("train.bin", dtype=np.uint16, mode="r")
 PLACES
 model = Net().cuda()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading.training import later, read_text
+from nanolint.memory.loop.reading.training import later, nested, read_text
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ NAME = "accelerate"
 MODULES = (NAME, f"{NAME}.utils", f"{NAME}.logging", f"{NAME}.tracking")
 # Settings that decide nothing in one process.
 KEPT = ("DistributedDataParallelKwargs", "InitProcessGroupKwargs", "ProjectConfiguration")
+SHOWN = ("DistributedDataParallelKwargs", "InitProcessGroupKwargs")  # above, too
 PREPARED = ("cast", "AcceleratedOptimizer", "AcceleratedScheduler", "LoaderShard")
 
 
@@ -42,12 +43,7 @@ def _made(machine: Script) -> dict[str, Namespace]:
     made = {name: Namespace(name, {}) for name in MODULES}
     made[f"{NAME}.utils"].names.update(utils)
     made[f"{NAME}.logging"].names["get_logger"] = text["get_logger"]
-    made[NAME].names.update(
-        {
-            "Accelerator": text["Accelerator"],
-            **{name: utils[name] for name in ("DistributedDataParallelKwargs",)},
-            **{name: utils[name] for name in ("InitProcessGroupKwargs",)},
-            **{name.rpartition(".")[2]: each for name, each in made.items() if name != NAME},
-        }
-    )
+    made[NAME].names["Accelerator"] = text["Accelerator"]
+    made[NAME].names.update({name: utils[name] for name in SHOWN})
+    nested(made, NAME)
     return made

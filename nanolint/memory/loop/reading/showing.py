@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading.training import later, read_text
+from nanolint.memory.loop.reading.training import later, nested, read_text
 from nanolint.memory.model.reading.values import Namespace, Native
 
 if TYPE_CHECKING:
@@ -52,7 +52,5 @@ def _made(machine: Script) -> dict[str, Namespace]:
     made = {name: Namespace(name, dict.fromkeys(names, shown)) for name, names in MODULES.items()}
     made[f"{NAME}.progress"].names |= dict.fromkeys(DERIVED, text["Shown"])
     made[f"{NAME}.progress"].names["track"] = text["track"]
-    for name, each in made.items():
-        if name != NAME:
-            made[NAME].names[name.rpartition(".")[2]] = each
+    nested(made, NAME)
     return made

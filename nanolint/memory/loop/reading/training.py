@@ -78,6 +78,12 @@ def _one_of(made: Callable[[], Mapping[str, Namespace]], name: str) -> Namespace
     return made()[name]
 
 
+def nested(made: Mapping[str, Namespace], package: str) -> None:
+    """Let each module of a package be a name of it, too: ``package.module``."""
+    below = {name.rpartition(".")[2]: each for name, each in made.items() if name != package}
+    made[package].names.update(below)
+
+
 def install(machine: Script, libraries: dict[str, Value]) -> None:
     """Put them where programs look for them."""
     torch: dict[str, Value] = libraries["torch"].names
