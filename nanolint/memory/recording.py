@@ -132,6 +132,7 @@ def _found(recipe: _Recipe, name: str | None, asked: Asked) -> Tape | Unread:
 def _read(recipe: _Recipe, asked: Asked) -> Tape | Unread:
     """The tape as the reading of another micro-batch has it, or read where none does."""
     if not _unfiled and not family_of.cache_info().currsize:
+        asked.is_first = True
         found = _read_now(recipe, asked)
         if isinstance(found, Tape):
             _unfiled.append((recipe, found))

@@ -41,6 +41,7 @@ class Asked:
         self._card = card
         self.formulas = formulas
         self._answers: dict[tuple[Callable[..., Any], tuple[Any, ...]], Any] = {}
+        self.is_first = False  # in this process, see ``recording.py``
         self.is_kept = False  # of a reading that was kept nobody knows what it asked
         # Of what was worked out of another reading, that one, while it is remembered, and the
         # numbers that it was worked out for.
@@ -66,6 +67,13 @@ class Asked:
     def elsewhere(self) -> Asked:
         """For what is not computed on the card: the same numbers, and answers to nobody."""
         return Asked(self._card, self.formulas)
+
+    def agrees(self, other: Asked) -> bool:
+        """Whether all that was asked elsewhere is answered alike here, where it is asked, too."""
+        agrees = other.answers_alike(self._card)
+        if agrees:
+            self._answers |= other._answers
+        return agrees
 
     @property
     def watches(self) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nanolint.memory.compiled.derive.concatenating import JOINED_AGAIN
 from nanolint.memory.compiled.derive.emission import Emission
 from nanolint.memory.compiled.derive.fusion import fuse
 from nanolint.memory.compiled.derive.joint import by_locality, idle_casts
@@ -33,19 +32,39 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.graph import Buffer, Graph
     from nanolint.memory.compiled.inductor import Inductor
     from nanolint.memory.tape import MemoryPlan
+    from nanolint.memory.tensors.asked import Asked
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.layout import Strides
 
 
-class Plans:
-    """What a simplified graph allocates and frees.
+class Plans(NamedTuple):
+    """What a simplified graph allocates and frees, without the graph.
 
-    ``given`` are the slots of inputs that may end with a call; ``weights`` live through the run.
-    ``results`` are the outputs with their slots, None where an input is handed out.
+    ``slots`` are how many its forward pass has, and ``slots_backward`` both together. ``results``
+    are the slots of its outputs, None where an input is handed out; ``tangents`` and ``gradients``
+    those of the backward pass, and ``shared`` those of them that others hold, too.
     """
 
     forward: MemoryPlan
+    slots: int
+    results: tuple[int | None, ...]
     backward: MemoryPlan | None = None
+    slots_backward: int = 0
+    tangents: tuple[int, ...] = ()
+    gradients: tuple[int | None, ...] = ()
+    gradient_strides: tuple[Strides | None, ...] = ()
+    shared: frozenset[int] = frozenset()
+    joins_again: bool = False  # parts of sums, in a checkpoint
+
+
+class Planning:
+    """Makes the ``plans`` of a simplified graph.
+
+    ``given`` are the slots of inputs that may end with a call; ``weights`` live through the run.
+    ``asked`` is for what the card is asked meanwhile.
+    """
+
+    plans: Plans
 
     def __init__(
         self,
@@ -54,18 +73,15 @@ class Plans:
         weights: Container[Operation],
         device: Device,
         inductor: Inductor,
+        asked: Asked,
     ) -> None:
-        self.device = device
-        self.inductor = inductor
-        self.given = given
-        self.tangents: list[Operation] = graph.tangents
-        self.learning = graph.learning
-        self.tangent_slots: list[int] = []
-        self.gradient_slots: list[int | None] = []
-        self.shared = set[int]()
+        self._device, self._asked = device, asked
+        self._inductor = inductor
+        self._given = given
+        self._joins_again = False
         if graph.tangents:
-            parts = partition(graph, weights, recomputes_far=not self.inductor.saves_log_softmax)
-            if not self.inductor.keeps_narrow_casts:  # which leaves casts that change nothing
+            parts = partition(graph, weights, recomputes_far=not self._inductor.saves_log_softmax)
+            if not self._inductor.keeps_narrow_casts:  # which leaves casts that change nothing
                 parts = _without(idle_casts(graph), graph, parts)
         else:
             order = [each for each in by_locality(graph) if each.kind != INPUT]
@@ -77,6 +93,7 @@ class Plans:
         self._plan_forward(graph, parts)
         if graph.tangents:
             self._plan_backward(graph, parts)
+        self.plans = self.plans._replace(joins_again=self._joins_again)
 
     def _lowered(
         self,
@@ -89,34 +106,33 @@ class Plans:
         **how: Any,
     ) -> tuple[Lowering, Emission]:
         """``seen`` are those of the outputs that the caller of the graph gets."""
-        device = self.device
+        device = self._device
         dense = {base for each in seen for base in bases_of(each)}
         lowering = Lowering(
             operations, inputs, outputs, dense=dense, lying=lying, seeded=self._seeded,
-            inductor=self.inductor, asked=device.asked,
+            inductor=self._inductor, asked=self._asked,
         )  # fmt: skip
         lowering.run(operations)
-        if lowering.joins_again:
-            device.tape.assume(JOINED_AGAIN)
+        self._joins_again |= lowering.joins_again
         kept = set()
         for each in outputs:
             memory = lowering.output(each)
             memory.kept = True
             kept.add(memory)
-        groups = fuse(lowering.kernels, kept, self.inductor)
+        groups = fuse(lowering.kernels, kept, self._inductor)
         give_way()
         emission = Emission(
             groups, lowering.inputs,
             workspace_bytes=device.passing_workspace_bytes,
-            bias_bytes=device.passing_bias_bytes, asked=device.asked,
-            counts_mutated=self.inductor.counts_mutated,
-            weighs_sums=self.inductor.weighs_sums, **how,
+            bias_bytes=device.passing_bias_bytes, asked=self._asked,
+            counts_mutated=self._inductor.counts_mutated,
+            weighs_sums=self._inductor.weighs_sums, **how,
         )  # fmt: skip
         return lowering, emission
 
     def _planner(self, graph: Graph, first_slot: int) -> Planner:
         give_way()
-        facts = self.inductor
+        facts = self._inductor
         return Planner(
             graph, first_slot, weighs=facts.weighs_reuse, takes_off=facts.takes_off_outputs
         )
@@ -127,21 +143,20 @@ class Plans:
         outputs = [each for each in dict.fromkeys(outputs) if base_of(each).kind != INPUT]
         lowering, emission = self._lowered(
             parts.forward, inputs, outputs, seen=graph.outputs, lying={},
-            donated=(), freed=set(self.given), counted=(), viewed={},
+            donated=(), freed=set(self._given), counted=(), viewed={},
         )  # fmt: skip
-        if self.inductor.reorders:
-            reorder(emission.graph, takes_off=self.inductor.takes_off_outputs)
+        if self._inductor.reorders:
+            reorder(emission.graph, takes_off=self._inductor.takes_off_outputs)
             emission.recount()
-        for operation, place in self.given.items():
+        for operation, place in self._given.items():
             memory = lowering.inputs.get(operation)
             if memory is not None and memory in emission.buffers:
                 buffer = emission.buffers[memory]
                 buffer.slot, buffer.kept = place, True
-        first = 1 + max(self.given.values(), default=-1)
+        first = 1 + max(self._given.values(), default=-1)
         planner = self._planner(emission.graph, first)
-        self.forward = planner.plan()
-        self.forward.flops = flops_of(parts.forward, self.device)
-        self.slots = planner.slots
+        forward = planner.plan()
+        forward.flops = flops_of(parts.forward, self._device)
         self._slot_of: dict[Operation, int] = {}
         self._lying: dict[Operation, Strides] = {}
         for each in outputs:
@@ -149,13 +164,14 @@ class Plans:
             self._slot_of[base] = _slot(lowering, emission, each)
             if memory.shape == base.shape:
                 self._lying[base] = memory.strides
-        self.results = [(each, self._slot_of.get(base_of(each))) for each in graph.outputs]
+        results = tuple([self._slot_of.get(base_of(each)) for each in graph.outputs])
+        self.plans = Plans(forward, planner.slots, results)
 
     def _plan_backward(self, graph: Operations, parts: Parts) -> None:
         gradients = [each for each in graph.gradients if each is not None]
         bases = dict.fromkeys(base_of(each) for each in parts.saved)
         given_out = {base_of(each) for each in graph.outputs}
-        freed = {each for each in bases if each.kind != INPUT or each in self.given}
+        freed = {each for each in bases if each.kind != INPUT or each in self._given}
         counted = {each for each in freed if each.kind != INPUT}
         times = Counter(map(base_of, parts.saved))
         single = {base_of(each) for each in parts.saved if each.kind != VIEW} | {
@@ -166,43 +182,47 @@ class Plans:
             seen=gradients, lying=self._lying,
             donated=(counted & single) - given_out,
             freed=freed | set(graph.tangents),
-            counted=counted | set(graph.tangents if self.inductor.counts_tangents else ()),
+            counted=counted | set(graph.tangents if self._inductor.counts_tangents else ()),
             viewed={
                 base_of(each): base_of(each) in parts.saved
                 for each in parts.saved
                 if each.kind == VIEW and base_of(each).kind == INPUT
             },
         )  # fmt: skip
-        if self.inductor.reorders:
-            reorder(emission.graph, takes_off=self.inductor.takes_off_outputs)
+        if self._inductor.reorders:
+            reorder(emission.graph, takes_off=self._inductor.takes_off_outputs)
             emission.recount()
-        self.tangent_slots = [self.slots + place for place in range(len(graph.tangents))]
-        self.slots += len(graph.tangents)
+        slots = self.plans.slots
+        tangents = [slots + place for place in range(len(graph.tangents))]
+        slots += len(tangents)
         shared: list[int] = []
         for operation, memory in lowering.inputs.items():
             buffer = emission.buffers.get(memory)
             if buffer is None:
                 continue
             if operation in graph.tangents:
-                buffer.slot = self.tangent_slots[graph.tangents.index(operation)]
+                buffer.slot = tangents[graph.tangents.index(operation)]
                 shared.append(buffer.slot)
-            elif operation in self.given:
-                buffer.slot = self.given[operation]
+            elif operation in self._given:
+                buffer.slot = self._given[operation]
                 shared.append(buffer.slot)
             elif operation in self._slot_of:
                 buffer.slot = self._slot_of[operation]
                 if operation in given_out:
                     shared.append(buffer.slot)
-        planner = self._planner(emission.graph, self.slots)
-        to_the_end = self.tangent_slots if self.inductor.holds_gradients else ()
-        self.backward = planner.plan(shared=shared, last=to_the_end)
-        self.backward.flops = flops_of(parts.backward, self.device)
-        self.slots_backward = planner.slots
-        self.shared = set(shared)
-        self.gradient_slots = [
-            None if each is None else _slot(lowering, emission, each) for each in graph.gradients
-        ]
-        self.gradient_strides = [None if each is None else each.strides for each in graph.gradients]
+        planner = self._planner(emission.graph, slots)
+        to_the_end = tangents if self._inductor.holds_gradients else ()
+        backward = planner.plan(shared=shared, last=to_the_end)
+        backward.flops = flops_of(parts.backward, self._device)
+        made = graph.gradients
+        self.plans = self.plans._replace(
+            slots=slots, backward=backward, slots_backward=planner.slots,
+            tangents=tuple(tangents), shared=frozenset(shared),
+            gradients=tuple(
+                [None if each is None else _slot(lowering, emission, each) for each in made]
+            ),
+            gradient_strides=tuple([None if each is None else each.strides for each in made]),
+        )  # fmt: skip
 
 
 def _without(old: dict[Operation, Operation], graph: Operations, parts: Parts) -> Parts:

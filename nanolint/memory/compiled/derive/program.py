@@ -11,7 +11,7 @@ from nanolint.memory.compiled.derive.formulas import FORMULAS
 from nanolint.memory.compiled.derive.joint import simplify
 from nanolint.memory.compiled.derive.operations import INPUT, Operation, base_of
 from nanolint.memory.compiled.derive.passes import capture
-from nanolint.memory.compiled.derive.plans import Plans
+from nanolint.memory.compiled.derive.planned import planned
 from nanolint.memory.compiled.derive.results import filled, flat, hollow
 from nanolint.memory.compiled.derive.timing import timed
 from nanolint.memory.tape import Component
@@ -145,9 +145,11 @@ class Program:
                 _name(base_of(gradient), learned.role)
         found.let_go()
         try:
-            self.plans = Plans(graph, slots, weights, self.device, inductor)
+            self.plans = planned(graph, slots, weights, self.device, inductor)
         except BEYOND as error:
             raise NotTraced("all its operations together") from error
+        self._results = list(zip(graph.outputs, self.plans.results, strict=True))
+        self._learning, self._tangents = graph.learning, graph.tangents
         tangents = set(graph.tangents)
         handed = {base_of(each) for each in graph.outputs}
         if any(base_of(graph.outputs[place]) in self._inputs for place in graph.learning):
@@ -165,7 +167,7 @@ class Program:
         device.tape.play(plans.forward, slots, multiply=self._multiply)
         storages: dict[int, Storage] = {}
         results = []
-        for each, slot in plans.results:
+        for each, slot in self._results:
             if slot is None:
                 given = _tensor(self._inputs[base_of(each)], leaves)
                 result = Tensor(
@@ -203,7 +205,7 @@ class Program:
     ) -> None:
         learned = [_tensor(each.source, leaves) for each in self._learned]
         edges = tuple(None if each.node is None else (each.node, each.index) for each in learned)
-        results = [results[place] for place in self.plans.learning]
+        results = [results[place] for place in self._learning]
         outputs = tuple((each.shape, each.dtype, each.role) for each in results)
         shared: dict[int, Any] = {
             place: leaves[place].storage
@@ -225,7 +227,7 @@ class Program:
         assert plans.backward is not None
         handles = slots + [0] * (plans.slots_backward - len(slots))
         handed: dict[int, Tensor] = {}
-        for slot, tangent in zip(plans.tangent_slots, plans.tangents, strict=True):
+        for slot, tangent in zip(plans.tangents, self._tangents, strict=True):
             each = given.pop(0)
             if each is None:  # nobody differentiates it: zeros
                 zeros = tangent.role.made(f"zeros for {tangent.role.label}")
@@ -236,7 +238,7 @@ class Program:
                 assert each.storage is not None
                 handles[slot] = each.storage.handle
                 shared[slot] = each.storage
-                if slot in plans.gradient_slots:  # handed on itself, where it lies as it should
+                if slot in plans.gradients:  # handed on itself, where it lies as it should
                     handed[slot] = each
                 land(each)
             del each
@@ -244,7 +246,7 @@ class Program:
         made: dict[int, Storage] = {}
         found: list[Tensor | None] = []
         for made_in, strides, to in zip(
-            plans.gradient_slots, plans.gradient_strides, self._learned, strict=True
+            plans.gradients, plans.gradient_strides, self._learned, strict=True
         ):
             if made_in is None or strides is None:
                 found.append(None)

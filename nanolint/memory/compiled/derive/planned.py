@@ -1,0 +1,127 @@
+"""The plans of a graph, looked for among those of graphs that were the same.
+
+Another value of a script seldom changes what is compiled, and to plan its graphs takes four tenths
+of a reading. What plans follow from is all in ``_content``, but for what the card is asked
+meanwhile.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from marshal import dumps
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nanolint.memory.compiled.derive.concatenating import JOINED_AGAIN
+from nanolint.memory.compiled.derive.joint import idle_casts
+from nanolint.memory.compiled.derive.operations import INPUT
+from nanolint.memory.compiled.derive.plans import Planning, Plans
+from nanolint.memory.symbolic import is_symbolic
+from nanolint.memory.tensors.dtypes import Dtype
+from nanolint.memory.tensors.role import PlacedRole
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    from nanolint.memory.compiled.derive.operations import Operation, Operations
+    from nanolint.memory.compiled.inductor import Inductor
+    from nanolint.memory.tensors.asked import Asked
+    from nanolint.memory.tensors.device import Device
+    from nanolint.memory.tensors.role import Role
+
+MOST_KNOWN = 64
+WITHOUT_REFERENCES = 2  # of marshal: what is equal is written alike
+
+
+class _Known(NamedTuple):
+    """Plans, and what the card was asked for them."""
+
+    plans: Plans
+    asked: Asked
+
+
+_known: dict[bytes, _Known] = {}  # what was of use last comes last
+
+
+def planned(
+    graph: Operations,
+    given: dict[Operation, int],
+    weights: Container[Operation],
+    device: Device,
+    inductor: Inductor,
+) -> Plans:
+    """What a simplified graph allocates and frees; see ``Planning``. Casts that change nothing are
+    taken out of it, where PyTorch does so."""
+    content = _content(graph, given, weights, device, inductor)
+    known = None if content is None else _known.pop(content, None)
+    if known is None or not device.asked.agrees(known.asked):
+        asked = device.asked.elsewhere()
+        known = _Known(Planning(graph, given, weights, device, inductor, asked).plans, asked)
+        assert device.asked.agrees(asked)
+    elif graph.tangents and not inductor.keeps_narrow_casts:
+        graph.replace(idle_casts(graph))
+    if content is not None:
+        _known[content] = known
+        for each in [*_known][:-MOST_KNOWN]:
+            del _known[each]
+    if known.plans.joins_again:
+        device.tape.assume(JOINED_AGAIN)
+    return known.plans
+
+
+def _content(
+    graph: Operations,
+    given: dict[Operation, int],
+    weights: Container[Operation],
+    device: Device,
+    inductor: Inductor,
+) -> bytes | None:
+    """What a graph has in common with those whose plans are the same. None where sizes are
+    symbolic, and in the first reading of a process, after which most have no other."""
+    inputs = [each.shape for each in graph.all if each.kind == INPUT]
+    if device.asked.is_first or is_symbolic(tuple(inputs)):
+        return None
+    places = {each: place for place, each in enumerate(graph.all)}
+    place_of = places.__getitem__
+    roles = {each.role: place for place, each in enumerate(graph.all)}
+    unread = [it for each in graph.all for it in each.parts if it not in places]
+    rows = [
+        (
+            each.name, each.kind, [*map(place_of, each.of)], each.shape, each.strides,
+            each.dtype.name, roles[each.role], each.settings and _settings(each.settings),
+            each.cost, each.numbers and _settings(each.numbers), each.nodes, each.all_nodes,
+            each.parts and [places.get(it, -1) for it in each.parts], each.scratch, each.ahead,
+            each.region, given.get(each, -1), each in weights,
+        )
+        for each in graph.all
+    ]  # fmt: skip
+    content = (
+        rows, [_role(each) for each in roles],
+        [(each.shape, each.strides, each.dtype.name, _role(each.role)) for each in unread],
+        [*map(place_of, graph.outputs)], [each and place_of(each) for each in graph.gradients],
+        [*map(place_of, graph.tangents)], graph.learning,
+        [*map(place_of, graph.mutations)], [*map(place_of, graph.asserts)],
+        sorted({(each.dtype.name, device.kind_of(each.dtype)) for each in graph.all}),
+        device.passing_workspace_bytes, device.passing_bias_bytes, repr(inductor),
+    )  # fmt: skip
+    try:
+        return blake2b(dumps(content, WITHOUT_REFERENCES)).digest()
+    except ValueError:  # a symbolic size behind them
+        return None
+
+
+def _role(of: Role) -> Any:
+    where = of.where if isinstance(of, PlacedRole) else None
+    placed = where and ([*map(tuple, where.stack)], where.call)
+    return of.label, of.component.value, of.dims, placed
+
+
+def _settings(settings: Iterable[Any]) -> Any:
+    return [_setting(each) for each in settings]
+
+
+def _setting(setting: Any) -> Any:
+    if isinstance(setting, tuple):
+        return _settings(setting)
+    if isinstance(setting, float):
+        return float(setting)  # which a number that is watched notes
+    return ("dtype", setting.name) if isinstance(setting, Dtype) else setting
