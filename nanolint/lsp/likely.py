@@ -27,19 +27,21 @@ POWERS = range(10)
 
 
 def likely_texts(context: Context, typed: int | None = None) -> dict[str, Iterator[str]]:
-    """The texts that are likely, by what is another thing in them, the likeliest first. ``typed``
-    is where somebody typed last: it goes on there."""
+    """The texts that are likely, by what is another thing in them. First where somebody typed last,
+    which goes on there, then what takes few readings."""
     found = {COUNTS: _counts(context)}
     batch, passes, size = micro_batch_span(context), _span(context, PASSES), _span(context, SIZE)
+    batches = _numbers(context.text, batch, micro_batches)
     for each in context.module.assignments:
         span = each.value_span
-        if typed is not None and span.start <= typed <= span.end and span not in (batch, passes):
-            found[each.key] = _numbers(context.text, span, sizes)
-    found[MICRO_BATCH] = _numbers(context.text, batch, micro_batches)
+        if typed is not None and span.start <= typed <= span.end and span != passes:
+            what = MICRO_BATCH if span == batch else each.key
+            found[what] = batches if span == batch else _numbers(context.text, span, sizes)
     found[TRUTHS] = _truths(context)
     for each in _counting(context):
         found.setdefault(each.key, _numbers(context.text, each.value_span, counts))
     found[PASSES] = (_with(context.text, (passes, value)) for value in DIGITS if passes)
+    found.setdefault(MICRO_BATCH, batches)
     if SIZE not in found:
         found[SIZE] = _numbers(context.text, size, sizes)
     found[OTHERS] = _numbers(context.text, batch, other_micro_batches)
