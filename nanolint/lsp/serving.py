@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,11 @@ from nanolint.lsp.server import NanolintServer
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+
+# Python looks for the garbage of a few readings at a time, in which nobody is answered; in all that
+# lives, which takes longest, hardly ever: ``ahead.py`` does that while nothing is typed.
+YOUNG, MIDDLE, OLD = 30_000, 10, 1_000
 
 
 def make_server() -> NanolintServer:
@@ -29,6 +35,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> bool:
     """Serve one client until it leaves; returns whether it did so as the protocol wants it."""
     # What goes wrong is told to the client; pygls would print its traceback as well.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
+    gc.set_threshold(YOUNG, MIDDLE, OLD)
     server = make_server()
     server.start_io(requests, answers)
     assert isinstance(server.protocol, StrictProtocol)

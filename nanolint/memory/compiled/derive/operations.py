@@ -134,6 +134,15 @@ class Operations:
             for source in each.of:
                 source.users[each] = None
 
+    def forget(self) -> None:
+        """Let go of all operations, which hold each other; what is planned needs them no more."""
+        for each in self.all:
+            each.of, each.parts, each.users = (), (), {}
+        for listed in (self.all, self.outputs, self.gradients, self.tangents):
+            listed.clear()
+        self.mutations.clear()
+        self.asserts.clear()
+
     def wanted(self) -> Iterable[Operation]:
         """What the graph is there for."""
         wanted = (*self.outputs, *self.gradients, *self.mutations, *self.asserts)

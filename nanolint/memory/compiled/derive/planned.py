@@ -80,6 +80,18 @@ def _content(
     inputs = [each.shape for each in graph.all if each.kind == INPUT]
     if device.asked.is_first or is_symbolic(tuple(inputs)):
         return None
+    facts = device.passing_workspace_bytes, device.passing_bias_bytes, repr(inductor)
+    kinds = sorted({(each.dtype.name, device.kind_of(each.dtype)) for each in graph.all})
+    try:
+        told = dumps((*_told(graph, given, weights), facts, kinds), WITHOUT_REFERENCES)
+    except (KeyError, ValueError):  # an operation of another graph, or a symbolic size
+        return None
+    return blake2b(told).digest()
+
+
+def _told(
+    graph: Operations, given: dict[Operation, int], weights: Container[Operation]
+) -> tuple[Any, ...]:
     places = {each: place for place, each in enumerate(graph.all)}
     place_of = places.__getitem__
     roles = {each.role: place for place, each in enumerate(graph.all)}
@@ -94,19 +106,13 @@ def _content(
         )
         for each in graph.all
     ]  # fmt: skip
-    content = (
+    return (
         rows, [_role(each) for each in roles],
         [(each.shape, each.strides, each.dtype.name, _role(each.role)) for each in unread],
         [*map(place_of, graph.outputs)], [each and place_of(each) for each in graph.gradients],
         [*map(place_of, graph.tangents)], graph.learning,
         [*map(place_of, graph.mutations)], [*map(place_of, graph.asserts)],
-        sorted({(each.dtype.name, device.kind_of(each.dtype)) for each in graph.all}),
-        device.passing_workspace_bytes, device.passing_bias_bytes, repr(inductor),
     )  # fmt: skip
-    try:
-        return blake2b(dumps(content, WITHOUT_REFERENCES)).digest()
-    except ValueError:  # a symbolic size behind them
-        return None
 
 
 def _role(of: Role) -> Any:

@@ -166,6 +166,7 @@ class Planning:
                 self._lying[base] = memory.strides
         results = tuple([self._slot_of.get(base_of(each)) for each in graph.outputs])
         self.plans = Plans(forward, planner.slots, results)
+        lowering.forget()
 
     def _plan_backward(self, graph: Operations, parts: Parts) -> None:
         gradients = [each for each in graph.gradients if each is not None]
@@ -223,6 +224,7 @@ class Planning:
             ),
             gradient_strides=tuple([None if each is None else each.strides for each in made]),
         )  # fmt: skip
+        lowering.forget()
 
 
 def _without(old: dict[Operation, Operation], graph: Operations, parts: Parts) -> Parts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from gc import collect
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from nanolint.memory.compiled.derive.attributes import Kept
@@ -48,6 +49,18 @@ class _Learned(NamedTuple):
     strides: Strides
     dtype: Dtype
     role: Role
+
+
+class _Result(NamedTuple):
+    """What the graph hands out, in a slot of its own, or a view of what it is ``given``; or takes
+    in its backward pass."""
+
+    shape: Shape
+    strides: Strides
+    dtype: Dtype
+    role: Role
+    slot: int | None = None
+    given: Source | None = None
 
 
 class Program:
@@ -119,7 +132,7 @@ class Program:
             if isinstance(each, Tensor):
                 places.setdefault(id(each), place)
         weights, slots = set[Operation](), dict[Operation, int]()
-        self._inputs: dict[Operation, Source] = {}
+        inputs: dict[Operation, Source] = {}
         for tensor, operation in found.inputs:
             source: Source = places.get(id(tensor), tensor)
             is_weight = isinstance(tensor.node, Leaf) and not isinstance(source, int)
@@ -131,14 +144,14 @@ class Program:
                 slots[operation] = source
             elif tensor.node is not None and not is_weight:
                 raise NotTraced("a tensor of another graph that is not passed")
-            self._inputs[operation] = source
+            inputs[operation] = source
         self._learned = [
             _Learned(
                 places.get(id(each), each), each.shape, each.strides, each.dtype, each.role
             )
             for each in found.learned
         ]  # fmt: skip
-        self._slots = slots
+        self._places = [*slots.values()]
         graph = found.graph
         for learned, gradient in zip(self._learned, graph.gradients, strict=False):
             if gradient is not None:
@@ -148,13 +161,21 @@ class Program:
             self.plans = planned(graph, slots, weights, self.device, inductor)
         except BEYOND as error:
             raise NotTraced("all its operations together") from error
-        self._results = list(zip(graph.outputs, self.plans.results, strict=True))
-        self._learning, self._tangents = graph.learning, graph.tangents
-        tangents = set(graph.tangents)
-        handed = {base_of(each) for each in graph.outputs}
-        if any(base_of(graph.outputs[place]) in self._inputs for place in graph.learning):
+        if any(base_of(graph.outputs[place]) in inputs for place in graph.learning):
             raise NotTraced("handing on what is given")
-        self._inputs = {each: of for each, of in self._inputs.items() if each in handed - tangents}
+        tangents = set(graph.tangents)
+        self._results = [
+            _Result(
+                each.shape, each.strides, each.dtype, each.role, slot,
+                None if base_of(each) in tangents else inputs.get(base_of(each)),
+            )
+            for each, slot in zip(graph.outputs, self.plans.results, strict=True)
+        ]  # fmt: skip
+        self._learning = graph.learning
+        self._tangents = [
+            _Result(each.shape, each.strides, each.dtype, each.role) for each in graph.tangents
+        ]
+        graph.forget()
         gone = {~event for event in self.plans.forward.events if event < 0}
         self._saved = [slot for slot in self.plans.forward.slots if slot not in gone]
 
@@ -162,14 +183,16 @@ class Program:
         """One call."""
         device, plans = self.device, self.plans
         slots: list[Handle] = [0] * plans.slots
-        for place in self._slots.values():
+        for place in self._places:
             slots[place] = leaves[place].storage.handle
         device.tape.play(plans.forward, slots, multiply=self._multiply)
         storages: dict[int, Storage] = {}
         results = []
-        for each, slot in self._results:
+        for each in self._results:
+            slot = each.slot
             if slot is None:
-                given = _tensor(self._inputs[base_of(each)], leaves)
+                assert each.given is not None
+                given = _tensor(each.given, leaves)
                 result = Tensor(
                     device, given.storage, each.shape, each.strides, each.dtype, each.role,
                     is_view=True,
@@ -208,9 +231,7 @@ class Program:
         results = [results[place] for place in self._learning]
         outputs = tuple((each.shape, each.dtype, each.role) for each in results)
         shared: dict[int, Any] = {
-            place: leaves[place].storage
-            for place in self._slots.values()
-            if place in self.plans.shared
+            place: leaves[place].storage for place in self._places if place in self.plans.shared
         }
         shared |= {slot: each for slot, each in storages.items() if slot in self.plans.shared}
         node = _GraphNode(edges, outputs, next(numbers))
@@ -232,7 +253,8 @@ class Program:
             if each is None:  # nobody differentiates it: zeros
                 zeros = tangent.role.made(f"zeros for {tangent.role.label}")
                 name = zeros.describe(tangent.shape, tangent.dtype)
-                handles[slot] = device.tape.alloc(tangent.nbytes, name, zeros.component)
+                nbytes = tangent.dtype.itemsize * prod(tangent.shape)
+                handles[slot] = device.tape.alloc(nbytes, name, zeros.component)
                 shared[slot] = Storage(handles[slot], device.tape.events)
             else:
                 assert each.storage is not None

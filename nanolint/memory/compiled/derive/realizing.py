@@ -245,6 +245,13 @@ class Realizing:
         ):
             self.realize(box)
 
+    def forget(self) -> None:
+        """Let go of the memory of all kernels, which holds itself and what reads it."""
+        kernels = self.kernels
+        for each in {it.memory for kernel in kernels for it in (*kernel.reads, *kernel.writes)}:
+            each.dependencies.clear()
+            del each.storage
+
     def _memory(
         self, shape: Shape, strides: Strides, dtype: Dtype, role: Role, *, pads: bool = True
     ) -> Memory:

@@ -142,6 +142,12 @@ class Reader(Values):
         if self.phases.are_late:
             self.phases.finish()
 
+    def forget(self) -> None:
+        """Let go of all that was read: modules, functions and the reader hold each other."""
+        for each in self.imported.values():
+            each.names.clear()
+        vars(self).clear()
+
     def comes_later(self, node: ast.If, frame: Frame) -> bool:
         if not self.phases.have_settled or node in self._evaluated:
             return False

@@ -88,9 +88,18 @@ def read_script(
         spots={**watched, **symbols},
     )
     machine.turns.whole, machine.is_bare = whole, program.bare
+    with uncollected():
+        try:
+            _read(machine, device, program, run, symbols)
+        finally:
+            machine.forget()
+
+
+def _read(
+    machine: Reader, device: Device, program: ReadScript, run: Run, symbols: dict[Spot, Value]
+) -> None:
     try:
-        with uncollected():
-            machine.read()
+        machine.read()
     except Finished:
         pass
     except FAILURES as error:
