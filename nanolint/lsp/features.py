@@ -30,10 +30,9 @@ def register(server: NanolintServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def _hover(params: types.HoverParams) -> types.Hover | None:
-        document = server.session.document(params.text_document.uri)
+        document = await server.opened(params.text_document.uri)
         if document is None:
             return None
-        await server.judged(document)
         context = document.context
         positions = server.positions(document)
         offset = positions.offset(params.position)
@@ -68,11 +67,8 @@ def register(server: NanolintServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def _inlay_hints(params: types.InlayHintParams) -> list[types.InlayHint]:
-        document = server.session.document(params.text_document.uri)
-        if document is None:
-            return []
-        await server.judged(document)
-        if document.context is None:
+        document = await server.opened(params.text_document.uri)
+        if document is None or document.context is None:
             return []
         positions = server.positions(document)
         first, last = positions.offset(params.range.start), positions.offset(params.range.end)
@@ -82,10 +78,9 @@ def register(server: NanolintServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def _code_lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
-        document = server.session.document(params.text_document.uri)
+        document = await server.opened(params.text_document.uri)
         if document is None:
             return []
-        await server.judged(document)
         titles = () if document.context is None else code_lenses(document.context)
         return [
             *answers.code_lenses(titles),

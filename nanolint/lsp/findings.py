@@ -35,11 +35,9 @@ def register(server: NanolintServer) -> None:
         types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=list(KINDS))
     )
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
-        document = session.document(params.text_document.uri)
-        if document is None:
-            return []
-        judged = await server.judged(document)
-        if judged is None:
+        document = await server.opened(params.text_document.uri)
+        judged = None if document is None else document.current
+        if document is None or judged is None:
             return []
         if is_asked_for(FIX_ALL, params.context.only):
             await asyncio.to_thread(getattr, judged, "fixed")  # other texts are judged for it

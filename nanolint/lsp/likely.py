@@ -1,13 +1,15 @@
 """What is likely to be typed next: another number where one decides how much memory is taken, one
-that decides nothing, and the other of two truth values."""
+that decides nothing, the other of two truth values, and a model without dropout, or with it."""
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.micro_batch import micro_batch_span
 from nanolint.memory.numbers import COUNTS as COUNTED
+from nanolint.source.values import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -17,10 +19,12 @@ if TYPE_CHECKING:
     from nanolint.source.assignments import Assignment
 
 COUNTS = "what counts"  # steps, and when something is done; hardly ever does memory follow it
-TRUTHS = "truth values"
+TRUTHS, RATES = "truth values", "dropout"
 MICRO_BATCH, OTHERS = "the micro-batch", "other micro-batches"
 PASSES, SIZE = "gradient_accumulation_steps", "block_size"  # what people change beside it
 OTHER = {"True": "False", "False": "True"}
+DROPOUT = re.compile(r"dropout", re.IGNORECASE)
+NONE, USUAL = "0.0", ("0.1", "0.2")  # of what is dropped: without any, other graphs are compiled
 DIGITS = range(1, 10)  # of passes; who has more of them allocates as one of these does
 MOST = 128  # micro-batches that are likely, beside powers of two
 POWERS = range(10)
@@ -38,6 +42,7 @@ def likely_texts(context: Context, typed: int | None = None) -> dict[str, Iterat
             what = MICRO_BATCH if span == batch else each.key
             found[what] = batches if span == batch else _numbers(context.text, span, sizes)
     found[TRUTHS] = _truths(context)
+    found[RATES] = _rates(context)
     for each in _counting(context):
         found.setdefault(each.key, _numbers(context.text, each.value_span, counts))
     found[PASSES] = (_with(context.text, (passes, value)) for value in DIGITS if passes)
@@ -75,6 +80,13 @@ def _truths(context: Context) -> Iterator[str]:
     for each in context.module.assignments:
         if each.expression in OTHER:
             yield _with(context.text, (each.value_span, OTHER[each.expression]))
+
+
+def _rates(context: Context) -> Iterator[str]:
+    for each in context.module.assignments:
+        if DROPOUT.search(each.key) and isinstance(each.value, Known):
+            for other in [NONE] if each.value.value else USUAL:
+                yield _with(context.text, (each.value_span, other))
 
 
 def _numbers(text: str, span: Span | None, values: Callable[[int], list[int]]) -> Iterator[str]:

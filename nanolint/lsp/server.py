@@ -77,6 +77,13 @@ class NanolintServer(LanguageServer):
         await self._judgements.settle(document)
         return document.current
 
+    async def opened(self, uri: str) -> Document | None:
+        """A document that is open, once it is judged; None for another one."""
+        document = self.session.document(uri)
+        if document is not None:
+            await self._judgements.settle(document)
+        return document
+
     async def diagnostics(self, document: Document) -> list[types.Diagnostic]:
         """What is found in a document."""
         judged = await self.judged(document)

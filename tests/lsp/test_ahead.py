@@ -16,6 +16,7 @@ from nanolint.lsp.likely import (
     COUNTS,
     MICRO_BATCH,
     OTHERS,
+    RATES,
     TRUTHS,
     likely_texts,
     micro_batches,
@@ -229,6 +230,20 @@ def test_a_context_is_read_ahead_after_the_micro_batch(editor: Editor) -> None:
     order = list(found)
     assert order.index(MICRO_BATCH) < order.index("block_size") < order.index(OTHERS)
     assert text.replace("1024", "2048") in found["block_size"]
+
+
+@pytest.mark.parametrize(
+    ("written", "others"), [("0.2", ["0.0"]), ("0", ["0.1", "0.2"]), ("0.0", ["0.1", "0.2"])]
+)
+def test_a_model_is_read_ahead_without_dropout_or_with_it(
+    editor: Editor, written: str, others: list[str]
+) -> None:
+    text = f"dropout = {written}\n{CONFIG}"
+    editor.session.change("a", text)
+    context = editor.document.context
+    assert context is not None
+    found = list(likely_texts(context)[RATES])
+    assert found == [text.replace(written, other, 1) for other in others]
 
 
 def test_a_number_is_typed_digit_by_digit() -> None:
