@@ -11,7 +11,21 @@ from nanolint.gpus.lookup import find
 from nanolint.lsp.session import Session
 from nanolint.memory import recording
 from nanolint.memory.compiled.derive import planned
+from nanolint.memory.compiled.derive.operations import (
+    GETITEM,
+    INPUT,
+    POINTWISE,
+    REDUCTION,
+    Operation,
+    Operations,
+)
+from nanolint.memory.compiled.derive.planned import _content
 from nanolint.memory.compiled.derive.plans import Planning
+from nanolint.memory.compiled.inductor import Inductor
+from nanolint.memory.tape import Component, Tape
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT32
+from nanolint.memory.tensors.role import role
 from tests.support.project_tree import write_project
 from validation.composed import composed
 
@@ -24,6 +38,15 @@ COLUMNS = (
     *("flops", "steps", "printed", "wheres"),
 )
 NUMBERS = (160, 314, 640, 754, 758, 774)
+
+# Of an operation, what follows from the others, or is remembered of it.
+DERIVED = {"users", "number", "asks"}
+PART = Operation("getitem", GETITEM, (), (4,), (1,), FLOAT32, role("y", Component.ACTIVATIONS))
+OTHER = {
+    "ahead": 1, "all_nodes": 2, "cost": 2, "dtype": BFLOAT16, "kind": REDUCTION, "name": "sine",
+    "nodes": 2, "numbers": (1.5,), "of": (), "parts": (PART,), "region": 1, "role": PART.role,
+    "scratch": (("partial sums", 8),), "settings": (0.5,), "shape": (4,), "strides": (2,),
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -54,6 +77,28 @@ def told(root: Path, number: int, note: str, card: str = CARD) -> dict[str, str]
     assert document.context.run is not None
     tape = recording.located(document.context.run, find(card).gpu).tape
     return {column: repr(getattr(tape, column)) for column in COLUMNS}
+
+
+@pytest.mark.parametrize("slot", sorted(set(Operation.__slots__) - DERIVED))
+def test_all_that_an_operation_has_tells_its_graph_from_others(slot: str) -> None:
+    device = Device(Tape())
+    before = _content(graph(), {}, (), device, Inductor())
+    assert before == _content(graph(), {}, (), device, Inductor())
+    other = graph()
+    setattr(other.all[-1], slot, OTHER[slot])
+    assert _content(other, {}, (), device, Inductor()) not in (None, before)
+
+
+def graph() -> Operations:
+    """Two operations that read one input."""
+    made = Operations()
+    given = role("x", Component.ACTIVATIONS)
+    first = made.add(Operation("primals", INPUT, (), (8,), (1,), FLOAT32, given))
+    for name in ("sine", "cosine"):
+        made.add(Operation(name, POINTWISE, (first,), (8,), (1,), FLOAT32, given))
+    made.outputs = made.all[1:]
+    made.connect()
+    return made
 
 
 @pytest.mark.parametrize("number", NUMBERS)
