@@ -131,6 +131,8 @@ def _contracted(x: Tensor, y: Tensor, dims: Sequence[int]) -> Tensor:
             of_x.append(dim)
         else:
             of_y.append(dim)
+    if of_x and of_y and of_y[-1] < of_x[0]:  # then the result lies in order
+        x, y, of_x, of_y = y, x, of_y, of_x
     summed = sorted(dims)
     sizes = [prod(x.shape[dim] for dim in each) for each in (both, of_x, summed)]
     columns = prod(y.shape[dim] for dim in of_y)
