@@ -37,7 +37,7 @@ GROWTH = 1.1  # a step away from the backward pass
 # Not in the partitioner's list of what may be computed again.
 KEPT_NAMES = frozenset(
     {
-        *("embedding", "moved", "scatter", "scatter part", "cat", "pad", "flip", "scan"),
+        *("embedding", "moved", "placed", "scatter", "scatter part", "cat", "pad", "flip", "scan"),
         *("product of elements", "unfold", "diagonal", "repeat", "repeat in parts", "copy_"),
     }
     | TAKEN_APART
