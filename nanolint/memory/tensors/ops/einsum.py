@@ -80,12 +80,10 @@ def _aligned(x: Tensor, term: str, letters: Sequence[str]) -> Tensor:
             first, second = names.index(letter), names.rindex(letter)
             found = movedim(diagonal(found, 0, first, second), -1, first)
             names = names[:second] + names[second + 1 :]
-    order = [names.index(each) for each in letters if each in names]
-    found = permute(found, order)
-    for place, letter in enumerate(letters):
+    for letter in letters:
         if letter not in names:
-            found = unsqueeze(found, place)
-    return found
+            found, names = unsqueeze(found, found.ndim), names + letter
+    return permute(found, [names.index(each) for each in letters])
 
 
 def _next(x: Tensor, y: Tensor, counts: dict[int, int]) -> Tensor:

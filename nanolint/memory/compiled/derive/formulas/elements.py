@@ -187,6 +187,7 @@ def triangle(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
     both masks together (torch/_prims_common, ``mask_tensor``)."""
     label = x.role.made("numbers")
     columns = create(x.device, x.shape[-1:], INT64, label)
+    t.of(columns).all_nodes = 2  # and a view, which two of them share
     rows = unsqueeze(create(x.device, x.shape[-2:-1], INT64, label), -1)
     mask = compare(sub(columns, rows), diagonal)
     if x.dtype is BOOL:
