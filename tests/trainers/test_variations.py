@@ -110,10 +110,22 @@ NOT_KNOWN: dict[str, str] = {
         ),
         "parts of PyTorch that are not read",
     ),
+    **dict.fromkeys(
+        ("kinds: a mixture of depths", "kinds: an hourglass"),
+        "parts of PyTorch that are not read",
+    ),
+    "kinds: a memory of the segment before": "sizes of results that come back as arguments",
+    "kinds: parallel blocks, the loss in checkpoints": "joins parts of sums, in a checkpoint",
 }
 
-# Launched in another order than PyTorch's: the same bytes, 2 MiB more or less reserved.
+# Allocated and freed in another order than PyTorch's: the same bytes, more or fewer of them
+# reserved, 2 or 4 MiB where no number stands.
 RESERVED_OTHERWISE = {
+    "kinds: latent attention, shared and routed experts",
+    "kinds: masked diffusion",  # 34 MiB
+    "kinds: relative buckets, z-loss, Adafactor",
+    "kinds: sinks, batched experts, in bfloat16",
+    "kinds: adapters on a frozen base",  # 12 MiB
     "compiled: random tokens are dropped",
     "mixtures: one expert with a capacity, one_hot",
     "mixtures: sorted, in equal parts, in bfloat16",

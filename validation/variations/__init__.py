@@ -15,7 +15,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TABLES = ("settings", "models", "loops", "compiled", "mixtures", "modern")
+TABLES = ("settings", "models", "loops", "compiled", "mixtures", "modern", "kinds")
 
 
 def _texts() -> dict[str, str]:

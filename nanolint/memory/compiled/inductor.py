@@ -160,6 +160,10 @@ WHOLE_ADDED_SINCE: Version = (2, 14)
 # In 2.14.1, not in 2.13.
 STATE_ONLY_FOR_DROPOUT_SINCE: Version = (2, 14)
 
+# torch/_functorch/partitioners.py, ``partition_key``: what the backward pass needs is not one with
+# what only the forward pass does. In 2.14.1, not in 2.13.
+NEEDS_TOLD_APART_SINCE: Version = (2, 14)
+
 # runtime_wrappers.py, as above, sets `boxed_grads_call`: autograd hands the
 # gradients over in a list that the compiled backward pass empties. Before, a tuple held them all.
 GRADIENTS_BOXED_SINCE: Version = (2, 13)
@@ -202,6 +206,7 @@ class Inductor(NamedTuple):
     multiplies_small: bool = True  # products, element by element
     steps_through_joined: bool = True  # when loops are ordered
     adds_whole: bool = True  # what is as large as a product, in the product
+    tells_needs_apart: bool = True  # of two that are computed alike
     seeds_attention: bool = False  # of checkpoints, without dropout too
 
     @classmethod
@@ -244,5 +249,6 @@ class Inductor(NamedTuple):
             multiplies_small=version >= SMALL_MULTIPLIED_SINCE,
             steps_through_joined=version >= JOINED_STEPS_KNOWN_SINCE,
             adds_whole=version >= WHOLE_ADDED_SINCE,
+            tells_needs_apart=version >= NEEDS_TOLD_APART_SINCE,
             seeds_attention=version < STATE_ONLY_FOR_DROPOUT_SINCE,
         )

@@ -72,6 +72,11 @@ def _own(module: ModuleType, names: str) -> dict[str, Function]:
     return {name: getattr(module, name) for name in names.split()}
 
 
+def _in_place(module: ModuleType, names: str) -> dict[str, Function]:
+    """The operations in place that no backward pass goes through, by PyTorch's names."""
+    return {f"{name}_": inplace.quietly_as(each) for name, each in _own(module, names).items()}
+
+
 def _each(function: Function, names: str) -> dict[str, Function]:
     """One function by several names, told which."""
     return {name: partial(function, how=name.strip("_")) for name in names.split()}
@@ -213,9 +218,11 @@ METHODS: dict[str, Function] = {
     "broadcast_to": views.expand,
     "where": comparison.chosen,
     **dict.fromkeys(("normal_", "uniform_", "random_", "bernoulli_"), inplace.quietly),
-    **dict.fromkeys(("exp_", "sqrt_", "neg_", "pow_", "sign_", "abs_", "square_"), inplace.quietly),
-    **dict.fromkeys(("rsqrt_", "reciprocal_", "tanh_", "sigmoid_"), inplace.quietly),
-    **dict.fromkeys(("tril_", "triu_", "floor_", "round_"), inplace.quietly),
+    **_in_place(exponentials, "exp"),
+    **_in_place(unary, "sqrt rsqrt reciprocal abs sign pow square floor round"),
+    **_in_place(activations, "tanh sigmoid"),
+    **_in_place(pointwise, "neg"),
+    **_in_place(comparison, "tril triu"),
     **dict.fromkeys(("trunc_normal_", "addcmul_", "addcdiv_"), inplace.quietly),
     "type": conversion.to,
     "expand_as": views.expand_as,

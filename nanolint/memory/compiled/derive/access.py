@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.memory.compiled.derive.first_steps import first_steps
 from nanolint.memory.compiled.derive.operations import TAKEN_APART
+from nanolint.memory.compiled.derive.viewed import merged, strides_through
 from nanolint.memory.tensors.layout import contiguous_strides, view_strides
 from nanolint.memory.tensors.sized import of_sizes
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Shape, Strides
 
 
-INVERTED = frozenset({"view", "permute"})  # views that lead to each element once
 SPLIT = "split"  # in the tag of what the parts of a sum read, before how many and `repeats`
 
 
@@ -102,21 +102,19 @@ class Dependency:
         """Whether the innermost loop walks from element to element, or stays at one."""
         return not self.loops or self.loops[-1][1] in {0, 1}
 
+    def steps(self, count: int) -> tuple[int, ...] | None:
+        """How far the first step of each of so many loops leads; None where that is not known."""
+        if not self.tag:
+            found = [stride for _, stride in self.loops]
+            return (*found, *(0,) * (count - len(found))) if len(found) <= count else None
+        first = first_steps(self.tag)
+        sizes = self.tag[-1] if first else ()
+        known = tuple([step for step, size in zip(first, sizes, strict=True) if size != 1])
+        return known if len(known) == count else None
+
     def covers(self, steps: int) -> bool:
         """Whether each of so many steps reads an element of its own."""
         return prod(size for size, stride in self.loops if stride) == steps
-
-
-@of_sizes
-def merged(loops: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Neighbouring loops made one where they lie in order."""
-    found: list[tuple[int, int]] = []
-    for size, stride in loops:
-        if found and found[-1][1] == stride * size:
-            found[-1] = found[-1][0] * size, stride
-        else:
-            found.append((size, stride))
-    return tuple(found)
 
 
 @of_sizes
@@ -129,9 +127,10 @@ def _loops(sizes: Shape, strides: Strides) -> tuple[tuple[int, int], ...]:
 
 def dependency(access: Access, loops: Shape) -> Dependency:
     """The dependency of an access in loops of these sizes."""
-    memory, offset, strides, tag, along = access
-    if not tag:
-        return dependency_on(memory, offset, _loops(loops, strides), tag)
+    memory, offset, _, tag, along = access
+    told = strides_through(tag) if tag else access.strides
+    if told is not None:
+        return dependency_on(memory, offset, _loops(loops, told), ())
     steps = None if along is None else prod(compress(loops, along))
     return dependency_on(memory, offset, (), tag, steps)
 
@@ -224,57 +223,6 @@ def _moved(
     if kind == "slice":
         return offset, (*strides[:dim], strides[dim] * step[3], *strides[dim + 1 :])
     return offset, (*strides[:dim], *strides[dim + 1 :])
-
-
-def through_views(tag: tuple[Any, ...]) -> tuple[tuple[int, int], ...] | None:
-    """The loops of an access that no strides tell, where views in other shapes and orders are all
-    that there is between: finer ones than its dimensions (invert_expr_analysis.py, ``Term``)."""
-    if len(tag) < 4:
-        return None
-    strides, shape, *views = tag
-    is_plain = type(strides) is type(shape) is tuple and len(strides) == len(shape)
-    if not is_plain or any(isinstance(each, (str, tuple)) for each in (*strides, *shape)):
-        return None
-    steps = views[::2]
-    if len(views) % 2 or not all(type(each) is tuple and each[0] in INVERTED for each in steps):
-        return None
-    return _digits(tag)
-
-
-@of_sizes
-def _digits(tag: tuple[Any, ...]) -> tuple[tuple[int, int], ...] | None:
-    strides, shape, *views = tag
-    dims: list[list[tuple[int, int]]] = [[each] for each in zip(shape, strides, strict=True)]
-    for step, after in zip(views[::2], views[1::2], strict=True):
-        if step[0] == "permute":
-            dims = [dims[dim] for dim in step[1:]]
-            continue
-        left = [each for dim in dims for each in dim if each[0] != 1]
-        dims = []
-        for size in reversed(after):
-            found = taken_off(left, size)
-            if found is None:
-                return None
-            dims.insert(0, found)
-    return merged(tuple(each for dim in dims for each in dim if each[0] != 1))
-
-
-def taken_off(left: list[tuple[int, int]], steps: int) -> list[tuple[int, int]] | None:
-    """The innermost loops of ``left`` that go so many steps together, which are taken off it; None
-    where these are no whole part of a loop."""
-    found: list[tuple[int, int]] = []
-    while steps != 1:
-        if not left:
-            return None
-        size, stride = left.pop()
-        if steps % size and size % steps:
-            return None
-        if size > steps:
-            left.append((size // steps, stride * steps))
-            size = steps
-        found.insert(0, (size, stride))
-        steps //= size
-    return found
 
 
 def in_order(access: Access) -> Access:

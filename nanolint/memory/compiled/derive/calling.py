@@ -33,6 +33,7 @@ from nanolint.memory.compiled.derive.values import (
     again,
     inlined,
     loop_order,
+    lying_as,
     memory_of,
 )
 from nanolint.memory.compiled.derive.work import ATTENTION
@@ -116,10 +117,13 @@ class Calling(Realizing):
         return Value(box, each.shape)
 
     def _reachable(self, value: Value, source: Operation) -> Value:
-        """In memory, and copied where no strides tell the view (``ExternKernel.realize_input``)."""
+        """In memory, and copied where no strides tell the view (``ExternKernel.realize_input``):
+        the copy lies as what it reads (ir.py, ``get_fill_order``)."""
         self.realize(value.box)
-        if any(access.tag for access in value.loads()):
-            return self._copied(value, source)
+        reads = tuple(value.loads())
+        if any(access.tag for access in reads):
+            strides = contiguous_strides(value.shape)
+            return self._copied(value, source, lying_as(reads, value.shape, strides))
         return value
 
     def _exact(self, value: Value, source: Operation, *, is_mask: bool) -> Value:

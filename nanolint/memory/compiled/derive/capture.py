@@ -157,7 +157,10 @@ class Capture(Landing):
         sources = [self.of(each) for each in of]
         made = Operation(name, kind, sources, shape, strides, dtype, role, settings, cost)
         made.numbers = tuple(numbers)
-        return Traced(self.device, self.added(made))
+        found = Traced(self.device, self.added(made))
+        if of and all(each.device is not self.device for each in of):
+            found.device = of[0].device  # the host's
+        return found
 
     def added(self, made: Operation) -> Operation:
         """Add an operation to the graph, of the line that it is traced in."""
@@ -256,7 +259,7 @@ class Capture(Landing):
         )
         base = x if isinstance(x, Traced) else None
         found = Traced(self.device, self.added(made), role, base, (kind, *settings))
-        found.is_view = True
+        found.is_view, found.device = True, x.device
         return found
 
     def create(

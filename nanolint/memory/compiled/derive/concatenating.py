@@ -87,7 +87,8 @@ class Concatenating(Realizing):
             others = [user for user in self._users.get(source, {}) if user is not each]
             if not others and source not in self._outputs:
                 continue
-            if any(self._reads_elements(user) for user in others) or value.box.memory is None:
+            is_made = value.box.memory is not None or value.box in self._made_apart
+            if not is_made or any(self._reads_elements(user) for user in others):
                 return True
         return False
 
@@ -147,7 +148,9 @@ class Concatenating(Realizing):
     def _written_in_place(self, value: Value, each: Operation) -> Memory:
         """``realize_into``."""
         box = value.box
-        if not value.views and box.dtype is each.dtype:
+        if box.memory is None and not box.reads:  # computed wherever it is read, all the same
+            self._made_apart.add(box)  # (ir.py, ``ComputedBuffer.make_loader``)
+        elif not value.views and box.dtype is each.dtype:
             if box.memory is None:
                 box.pads = False
             memory = self.realize(box)

@@ -7,8 +7,9 @@ from copy import copy
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.access import dependency_on, merged, taken_off, through_views
+from nanolint.memory.compiled.derive.access import dependency_on
 from nanolint.memory.compiled.derive.groups import Group, goes_through
+from nanolint.memory.compiled.derive.viewed import merged, taken_off, through_views
 from nanolint.memory.tensors.sized import of_sizes
 
 if TYPE_CHECKING:

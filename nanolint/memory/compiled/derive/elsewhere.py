@@ -73,6 +73,8 @@ def part_of(each: Operation) -> Callable[[Access], Access] | None:
         return None
     if kind == "select":
         return lambda it: _put_at(it, dim)
+    if kind == "slice" and each.of[0].shape[dim] == 1:
+        return lambda it: it if it.tag else _alike_along(it, dim)
     if kind == "slice" and rest == [1]:
         return lambda it: it if it.tag and not it.strides else _moved_by(it, dim, start)
     return None
@@ -80,6 +82,21 @@ def part_of(each: Operation) -> Callable[[Access], Access] | None:
 
 def _moved_by(read: Access, dim: int, start: int) -> Access:
     return read._replace(offset=read.offset - start * read.strides[dim])
+
+
+def _alike_along(read: Access, dim: int) -> Access:
+    """The access of the one place that there is along a dimension."""
+    return read._replace(strides=(*read.strides[:dim], 0, *read.strides[dim + 1 :]))
+
+
+def from_the_end(read: Access, flipped: Operation) -> Access:
+    """The access, from the last place to the first along some dimensions (lowering.py, ``rev``)."""
+    offset, strides = read.offset, list(read.strides)
+    for dim, size in enumerate(flipped.shape):
+        if dim in flipped.settings:
+            offset += (size - 1) * strides[dim]
+            strides[dim] = -strides[dim]
+    return read._replace(offset=offset, strides=tuple(strides))
 
 
 def _put_at(read: Access, dim: int) -> Access:

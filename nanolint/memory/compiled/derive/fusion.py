@@ -12,7 +12,6 @@ from nanolint.memory.compiled.derive.cutting import cut_as_sums
 from nanolint.memory.compiled.derive.groups import (
     Group,
     copied_in_order,
-    fits,
     in_order,
     invert,
     is_contiguous,
@@ -23,6 +22,7 @@ from nanolint.memory.compiled.derive.groups import (
 from nanolint.memory.compiled.derive.mixing import MIXED_READS, are_mixed
 from nanolint.memory.compiled.derive.moving import shared_in_other_loops
 from nanolint.memory.compiled.derive.scores import Ranked, Score
+from nanolint.memory.compiled.derive.tiling import fits
 from nanolint.memory.guarded import answer
 from nanolint.memory.turns import give_way
 
@@ -190,7 +190,7 @@ class _Fusion:
         if self._holds_more(one, other, saved):
             return False
         if one.own & other.ancestors:
-            may = self._reads_as_written(one, other, moved) and fits(one, other, merges=self.merges)
+            may = self._reads_as_written(one, other, moved) and self._fits(one, other, moved)
             if not may and moved is None and cut is None and self.facts.cuts_loops:
                 cut = cut_as_sums(one, other)
                 may = cut is not None and self._reads_as_written(cut.one, cut.other, None)
@@ -198,7 +198,7 @@ class _Fusion:
             may = True
         else:
             far = max(abs(one.first - other.last), abs(other.first - one.last)) > FARTHEST
-            may = shared >= LEAST_SHARED and not far and fits(one, other, merges=self.merges)
+            may = shared >= LEAST_SHARED and not far and self._fits(one, other, moved)
         if may and copied:
             invert(one, other)
         elif may and moved is not None:
@@ -206,6 +206,9 @@ class _Fusion:
         if may and cut is not None:
             cut.apply()
         return may
+
+    def _fits(self, one: Group, other: Group, moved: Reordered | None) -> bool:
+        return fits(*(moved.groups if moved else (one, other)), merges=self.merges)
 
     def _copied(self, one: Group, other: Group) -> int:
         return copied_in_order(one, other) if self.facts.fuses_copies else 0

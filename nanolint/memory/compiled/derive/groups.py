@@ -5,8 +5,9 @@ from __future__ import annotations
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.access import dependency_on, merged, through_views
+from nanolint.memory.compiled.derive.access import dependency_on
 from nanolint.memory.compiled.derive.kernels import LIBRARY, SUMS, Kernel
+from nanolint.memory.compiled.derive.viewed import merged, through_views
 from nanolint.memory.guarded import answer
 from nanolint.memory.tensors.device import NotDerived
 
@@ -156,20 +157,6 @@ def steps_by_one(group: Group, memory: Memory) -> bool:
     """Whether the innermost loop does so where it reads this memory."""
     reads = [each for each in group.reads if each.memory is memory]
     return all(each.steps_by_one for each in reads)
-
-
-def fits(one: Group, other: Group, *, merges: bool) -> bool:
-    """``SIMDScheduling.can_fuse``: the same loops, or those of a sum; ``merges`` is whether loops
-    were merged before."""
-    if one.sums and other.sums and one.is_split_scan != other.is_split_scan:
-        return False
-    if one.sums == other.sums:
-        return one.numel == other.numel and one.rnumel == other.rnumel
-    loops, sums = (other, one) if one.sums else (one, other)
-    if loops.numel != sums.numel * sums.rnumel:
-        return loops.numel == sums.numel
-    found = [(sums.numel, sums.rnumel, *each.sizes(merges=merges)) for each in loops.kernels]
-    return all(goes_through(each) for each in dict.fromkeys(found))
 
 
 def goes_through(numbers: Sequence[int]) -> bool:

@@ -45,7 +45,7 @@ def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> N
     if inductor.takes_out_factors:
         take_out_factors(graph, keeps_nonfinite=inductor.keeps_nonfinite)
     if learns:
-        graph.replace(_twice(graph))
+        graph.replace(_twice(graph, apart=inductor.tells_needs_apart))
     graph.drop_dead()
     graph.connect()
 
@@ -81,6 +81,7 @@ def _left(each: Operation) -> Operation | None:
 
 def _without_effect(graph: Operations, *, numbers: bool) -> list[tuple[Operation, Operation]]:
     found = []
+    handed = {base_of(each) for each in (*graph.outputs, *graph.gradients) if each is not None}
     for each in graph.all:
         left = _left(each)
         if left is not None and left.dtype is each.dtype:
@@ -93,6 +94,8 @@ def _without_effect(graph: Operations, *, numbers: bool) -> list[tuple[Operation
         source = each.of[0]
         if source.kind == INPUT and each in graph.outputs:  # it would be handed out itself
             continue
+        if each.name == "clone" and each in handed and base_of(source) in handed:
+            continue  # two results would be one (post_grad.py, ``remove_noop_ops``)
         same = source.shape == each.shape and source.dtype is each.dtype
         if (each.name == "clone" and same and source.strides == each.strides) or (
             (each.kind == VIEW and each.name == "view" and same)
@@ -141,9 +144,15 @@ def idle_casts(graph: Operations) -> dict[Operation, Operation]:
     }
 
 
-def _twice(graph: Operations) -> dict[Operation, Operation]:
+def _twice(graph: Operations, *, apart: bool) -> dict[Operation, Operation]:
     """Operations that were traced before with the same inputs; what shares memory with what is
-    handed out stays by itself (``nodes_that_alias_outputs``)."""
+    handed out stays by itself (``nodes_that_alias_outputs``), and where those are told ``apart``
+    what the backward pass needs is not one with what it does not (partitioners.py,
+    ``partition_key``)."""
+    needed = set(graph.gradients) if apart else set()
+    for each in reversed(graph.all) if apart else ():
+        if each in needed:
+            needed.update(each.of)
     old: dict[Operation, Operation] = {}
     known: dict[Hashable, Operation] = {}
     alone = {base_of(each) for each in (*graph.outputs, *graph.gradients) if each is not None}
@@ -154,7 +163,8 @@ def _twice(graph: Operations) -> dict[Operation, Operation]:
         if base_of(each) in alone or _is_hidden(each, old):
             continue
         of = tuple(map(id, each.of))
-        key = each.name, each.kind, of, each.shape, each.strides, each.dtype, each.settings
+        alike = each.shape, each.strides, each.dtype, each.settings
+        key = each.name, each.kind, of, *alike, each in needed
         if known.setdefault(key, each) is not each:
             old[each] = known[key]
         elif each.kind == GETITEM:  # of one whose own was not needed

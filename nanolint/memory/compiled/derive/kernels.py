@@ -82,15 +82,35 @@ class Kernel:
         """Of its loops, as far as what it writes tells them; ``merges`` is whether neighbouring
         ones are one where all that it reads and writes lies in order
         (torch/_inductor/sizevars.py, ``_simplify_loops``)."""
+        return tuple(self._sizes(merges=merges)[0])
+
+    def _sizes(self, *, merges: bool) -> tuple[list[int], list[int]]:
+        """Those, and which of the loops that are not merged is the innermost of each."""
         if not self.writes or self.writes[0].tag:
-            return ()
+            return [], []
         sizes = [size for size, _ in self.writes[0].loops]
+        places = [*range(len(sizes))]
         if merges:
             known = [each.loops for each in (*self.reads, *self.writes) if not each.tag]
             for dim in range(len(sizes) - 1, 0, -1):
                 if all(_goes_on(loops, dim) for loops in known):
                     sizes[dim - 1 : dim + 1] = [sizes[dim - 1] * sizes[dim]]
-        return tuple(sizes)
+                    del places[dim - 1]
+        return sizes, places
+
+    def walks(
+        self, *, merges: bool
+    ) -> tuple[tuple[int, ...], list[tuple[Dependency, tuple[int, ...]]]]:
+        """The sizes of its loops, and how far each of them leads in what it reads and writes, as
+        far as that is known."""
+        sizes, places = self._sizes(merges=merges)
+        count = len(self.writes[0].loops) if places else 0
+        found = []
+        for each in (*self.reads, *self.writes):
+            steps = each.steps(count)
+            if steps is not None:
+                found.append((each, tuple([steps[place] for place in places])))
+        return tuple(sizes), found
 
     def __repr__(self) -> str:
         of = ", ".join(sorted({each.memory.name for each in self.reads}))

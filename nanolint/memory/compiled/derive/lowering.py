@@ -18,6 +18,7 @@ from nanolint.memory.compiled.derive.counting import away, is_half, times_made, 
 from nanolint.memory.compiled.derive.elsewhere import (
     anywhere,
     beside_index,
+    from_the_end,
     further,
     looked_up,
     over,
@@ -187,6 +188,8 @@ class Lowering(Reducing, Calling, Concatenating):
     def _pointwise(self, each: Operation) -> Value:
         if each.name == "copy_":
             return self._written_back(each)
+        if each.name == "placed":  # to where it is made
+            return self.values[each.of[0]]
         if each.name == "moved":
             return self._moved(each)
         if each.name == "scatter" and self._scattered[each.shape, each.dtype] > 1:
@@ -231,6 +234,8 @@ class Lowering(Reducing, Calling, Concatenating):
                         found = access
                     if each.name == "pad" and not access.tag:
                         found = further(access, each)
+                    if each.name == "flip" and not access.tag:
+                        found = from_the_end(access, each)
                     again(reads, found or self._tagged(access, place, each), times)
         else:
             for place, value in enumerate(values):

@@ -3,16 +3,19 @@ torch/_inductor/scheduler.py, ``shared_data_after_reordering_loop``."""
 
 from __future__ import annotations
 
+from copy import copy
 from math import prod
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from nanolint.memory.compiled.derive.access import dependency_on, merged
+from nanolint.memory.compiled.derive.access import dependency_on
+from nanolint.memory.compiled.derive.groups import Group
+from nanolint.memory.compiled.derive.viewed import merged
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.compiled.derive.buffers import Memory
-    from nanolint.memory.compiled.derive.groups import Group
+    from nanolint.memory.compiled.derive.kernels import Kernel
 
 Loops = tuple[tuple[int, int], ...]
 
@@ -26,11 +29,11 @@ class Reordered:
         before, after = (mine, theirs) if self._is_first else (theirs, mine)
         self._sizes = [size for size, _ in before.loops]
         self._order = [before.loops.index(loop) for loop in after.loops]
-        self._moved, still = (one, other) if self._is_first else (other, one)
+        self._moved, self._still = (one, other) if self._is_first else (other, one)
         places = {(each.memory, each.offset, self._loops(each)) for each in self._moved.deps}
         self.nbytes = sum(
             each.nbytes
-            for each in still.deps
+            for each in self._still.deps
             if not each.tag and (each.memory, each.offset, each.loops) in places
         )
 
@@ -44,12 +47,25 @@ class Reordered:
             found.pop()
         return tuple(found)
 
+    @property
+    def groups(self) -> tuple[Group, Group]:
+        """Both groups, did the loops run so."""
+        kernels = [copy(each) for each in self._moved.kernels]
+        for each in kernels:
+            self._move(each)
+        made = Group(kernels, self._moved.ancestors)
+        made.is_uneven = self._moved.is_uneven
+        return (made, self._still) if self._is_first else (self._still, made)
+
     def apply(self) -> None:
         """Let the loops run so from now on (scheduler.py, ``apply_new_loop_order``)."""
-        for kernel in self._moved.kernels:
-            kernel.reads = tuple(map(self._reordered, kernel.reads))
-            kernel.writes = tuple(map(self._reordered, kernel.writes))
+        for each in self._moved.kernels:
+            self._move(each)
         self._moved.look()
+
+    def _move(self, kernel: Kernel) -> None:
+        kernel.reads = tuple(map(self._reordered, kernel.reads))
+        kernel.writes = tuple(map(self._reordered, kernel.writes))
 
     def _reordered(self, each: Dependency) -> Dependency:
         loops = self._loops(each)

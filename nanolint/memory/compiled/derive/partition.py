@@ -12,6 +12,7 @@ from itertools import accumulate
 from math import trunc
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanolint.memory.compiled.derive.counting import is_half, uses
 from nanolint.memory.compiled.derive.flow import UNLIMITED, Network
 from nanolint.memory.compiled.derive.operations import (
     GETITEM,
@@ -37,7 +38,7 @@ GROWTH = 1.1  # a step away from the backward pass
 # Not in the partitioner's list of what may be computed again.
 KEPT_NAMES = frozenset(
     {
-        *("embedding", "moved", "scatter", "scatter part", "cat", "pad", "flip", "scan"),
+        *("embedding", "moved", "placed", "scatter", "scatter part", "cat", "pad", "flip", "scan"),
         *("product of elements", "unfold", "diagonal", "repeat", "repeat in parts", "copy_"),
     }
     | TAKEN_APART
@@ -80,6 +81,7 @@ class _Partition:
         given = [each for each in graph.all if each.kind == INPUT and each not in set(tangents)]
         self.inputs = given
         self.forward = _needed(self._wanted, set(given))
+        self.forward |= {each for each in graph.all if self._is_made_beside(each)}
         order = sorted((each for each in graph.all if each in self.forward), key=_is_operation)
         places = accumulate(each.all_nodes for each in order)
         self.place = dict(zip(order, places, strict=True))  # of its last node
@@ -93,6 +95,13 @@ class _Partition:
             else:
                 distance[each] = min([FAR, *(distance[user] + user.nodes for user in each.users)])
         return distance
+
+    def _is_made_beside(self, each: Operation) -> bool:
+        """Whether it is where the largest elements are, which ``aten.max.dim`` makes with these."""
+        return each.name == "argmax" and any(
+            user.name == "amax" and user.settings == each.settings and user in self.forward
+            for user in each.of[0].users
+        )
 
     @property
     def _wanted(self) -> list[Operation]:
@@ -239,12 +248,18 @@ class _Partition:
                 if each in visited:
                     continue
                 visited.add(each)
-                if at > place[start] + LONGEST_CHAIN and not queue:
+                if at > place[start] + LONGEST_CHAIN and not queue and not _ends_in_two(each):
                     self._ban(each)
                     break
                 for user in each.users:
                     if user in place and self._is_fusible(each, user) and user not in self.banned:
                         heapq.heappush(queue, (place[user], user.number))
+
+
+def _ends_in_two(each: Operation) -> bool:
+    """Whether its last node waits in the queue twice: an activation that reads what it is of more
+    than once, and that no cast follows."""
+    return not is_half(each.dtype) and any(uses(each, source) > 1 for source in each.of)
 
 
 def _is_view(each: Operation) -> bool:

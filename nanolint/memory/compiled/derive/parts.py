@@ -10,14 +10,14 @@ from nanolint.memory.compiled.derive.access import (
     Access,
     dependency,
     dependency_on,
-    merged,
     stepped,
 )
 from nanolint.memory.compiled.derive.cutting import CUT, parts_of
+from nanolint.memory.compiled.derive.viewed import merged, strides_through
 from nanolint.memory.tensors.layout import contiguous_strides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from nanolint.memory.compiled.derive.access import Dependency
     from nanolint.memory.tensors.layout import Shape
@@ -64,15 +64,23 @@ def in_parts(read: Dependency, shape: Shape, block: int, order: Sequence[int]) -
     )
 
 
-def stepped_by(block: int, reads: Iterable[Access], kept: Shape, gone: Shape) -> tuple[Access, ...]:
-    """How far each read goes from sum to sum, and from part to part."""
-    found = []
-    for read in reads:
-        if len(read.strides) == len(kept) + len(gone):
-            steps = zip(contiguous_strides(gone), gone, read.strides[len(kept) :], strict=True)
-            part = sum(block // step % size * stride for step, size, stride in steps)
-            found.append(read._replace(strides=(*read.strides[: len(kept)], part)))
-    return tuple(found)
+def in_views(read: Access, kept: Shape, gone: Shape, parts: Shape) -> Access | None:
+    """A read that goes through views, in loops over the parts of each sum and over the elements of
+    a part, where strides tell of all these."""
+    if not read.tag or prod(parts) != prod(gone):
+        return None
+    found = stepped(read, ("view",), (*kept, *gone), (*kept, *parts))
+    told = strides_through(found.tag) if found.tag else found.strides
+    return None if told is None else Access(read.memory, read.offset, told)
+
+
+def stepped_by(block: int, read: Access, kept: Shape, gone: Shape) -> Access | None:
+    """How far a read goes from sum to sum, and from part to part, where that is known."""
+    if len(read.strides) != len(kept) + len(gone):
+        return None
+    steps = zip(contiguous_strides(gone), gone, read.strides[len(kept) :], strict=True)
+    part = sum(block // step % size * stride for step, size, stride in steps)
+    return read._replace(strides=(*read.strides[: len(kept)], part))
 
 
 def repeats(read: Access, gone: Shape) -> int:

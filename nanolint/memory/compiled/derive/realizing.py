@@ -84,6 +84,7 @@ class Realizing:
         self._unread = 0  # buffers that have names, and that nobody reads
         self._has_regions = any(each.region for each in operations)
         self.joins_again = False  # parts of sums, in a checkpoint
+        self._made_apart = set[Box]()  # of no reads, and written into a whole
         self._passed: dict[Operation, Memory] = {}
         self._handed: dict[Operation, Box] = {}
         self._reshaped = set[Operation]()  # seen in another shape

@@ -17,7 +17,14 @@ from nanolint.memory.compiled.derive.counting import unrolled
 from nanolint.memory.compiled.derive.elsewhere import at_place
 from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import VIEW, base_of
-from nanolint.memory.compiled.derive.parts import in_one, in_order, in_parts, repeats, stepped_by
+from nanolint.memory.compiled.derive.parts import (
+    in_one,
+    in_order,
+    in_parts,
+    in_views,
+    repeats,
+    stepped_by,
+)
 from nanolint.memory.compiled.derive.realizing import Realizing
 from nanolint.memory.compiled.derive.rows import rows_before
 from nanolint.memory.compiled.derive.splits import inner_splits
@@ -93,18 +100,28 @@ class Summing(Realizing):
         part_dtype = dtype if dtype.itemsize >= 4 else FLOAT32
         block = -(-rnumel // splits)
         strides = contiguous_strides(part_shape)
+        viewed = [in_views(read, kept, gone, (splits, block)) for read in reads]
         if numel > 1:  # they lie as what they read
-            strides = lying_as(stepped_by(block, reads, kept, gone), part_shape, strides)
+            known = [
+                found._replace(strides=found.strides[:-1])
+                if found
+                else stepped_by(block, read, kept, gone)
+                for found, read in zip(viewed, reads, strict=True)
+            ]
+            strides = lying_as([each for each in known if each], part_shape, strides)
         part = self._memory(part_shape, strides, part_dtype, made, pads=False)
         outwards_in = sorted(range(len(part_shape)), key=lambda dim: -part.strides[dim])
+        inwards = (*outwards_in, len(part_shape))  # and over the elements of a part
         write = in_order(Access(part, 0, part.strides), part_shape, outwards_in)
         parts = [
-            (in_parts(one, part_shape, block, outwards_in) if rnumel == splits * block else None)
+            (in_order(found, (*part_shape, block), inwards) if found else None)
+            or (in_parts(one, part_shape, block, outwards_in) if rnumel == splits * block else None)
             or dependency_on(
                 one.memory, one.offset, in_one(one, kept),
                 (*one.tag, SPLIT, splits, repeats(read, gone)),
+                None if one.tag else one.numel,
             )
-            for one, read in zip(depends, reads, strict=True)
+            for one, read, found in zip(depends, reads, viewed, strict=True)
         ]  # fmt: skip
         kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
         kernel.original = numel, rnumel

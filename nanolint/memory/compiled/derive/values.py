@@ -174,7 +174,7 @@ def loop_order(
 
 @of_sizes
 def _order_of(reads: tuple[Strides, ...], shape: Shape, times: tuple[int, ...]) -> tuple[int, ...]:
-    by_dim = list(zip(*reads, strict=True))
+    by_dim = [tuple(map(abs, steps)) for steps in zip(*reads, strict=True)]
 
     def compared(one: int, other: int) -> int:
         if shape[one] == 1 or shape[other] == 1:

@@ -183,6 +183,7 @@ def threshold(x: Tensor, threshold: Number, value: Number, inplace: bool = False
     return _kernel(x, "clipped", saves_result=False, bounds=(threshold,), inplace=inplace)
 
 
+@traced
 def logsigmoid(x: Tensor) -> Tensor:
     """``F.logsigmoid``: the buffer that it saves is empty on CUDA."""
     return _kernel(x, "log-sigmoid", saves_result=False)

@@ -50,7 +50,9 @@ def create(
     """A new tensor; two that are ``what``, and of one ``value``, may be one in a compiled graph."""
     tracer = tracer_at(device)
     if tracer is not None:
-        return tracer.create(what, shape, dtype, role, None if value is None else repr(value))
+        made = tracer.create(what, shape, dtype, role, None if value is None else repr(value))
+        made.device = device
+        return made
     return empty(device, shape, dtype, role)
 
 
@@ -172,6 +174,7 @@ def _numbered(
     if tracer is None:
         return empty(device, (count,), dtype, MADE)
     found: Tensor = tracer.call(name, given, {"dtype": dtype})
+    found.device = device
     return found
 
 

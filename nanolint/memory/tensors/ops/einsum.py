@@ -80,12 +80,10 @@ def _aligned(x: Tensor, term: str, letters: Sequence[str]) -> Tensor:
             first, second = names.index(letter), names.rindex(letter)
             found = movedim(diagonal(found, 0, first, second), -1, first)
             names = names[:second] + names[second + 1 :]
-    order = [names.index(each) for each in letters if each in names]
-    found = permute(found, order)
-    for place, letter in enumerate(letters):
+    for letter in letters:
         if letter not in names:
-            found = unsqueeze(found, place)
-    return found
+            found, names = unsqueeze(found, found.ndim), names + letter
+    return permute(found, [names.index(each) for each in letters])
 
 
 def _next(x: Tensor, y: Tensor, counts: dict[int, int]) -> Tensor:
@@ -131,16 +129,19 @@ def _contracted(x: Tensor, y: Tensor, dims: Sequence[int]) -> Tensor:
             of_x.append(dim)
         else:
             of_y.append(dim)
+    first, second = x, y
+    if of_x and of_y and of_y[-1] < of_x[0]:  # then the result lies in order
+        first, second, of_x, of_y = y, x, of_y, of_x
     summed = sorted(dims)
-    sizes = [prod(x.shape[dim] for dim in each) for each in (both, of_x, summed)]
-    columns = prod(y.shape[dim] for dim in of_y)
-    left = reshape(permute(x, (*both, *of_x, *summed, *of_y)), sizes)
-    right = reshape(permute(y, (*both, *summed, *of_y, *of_x)), (sizes[0], sizes[2], columns))
+    sizes = [prod(first.shape[dim] for dim in each) for each in (both, of_x, summed)]
+    columns = prod(second.shape[dim] for dim in of_y)
+    left = reshape(permute(first, (*both, *of_x, *summed, *of_y)), sizes)
+    right = reshape(permute(second, (*both, *summed, *of_y, *of_x)), (sizes[0], sizes[2], columns))
     product = bmm(left, right)
     shape = (
-        *(x.shape[dim] for dim in (*both, *of_x)),
+        *(first.shape[dim] for dim in (*both, *of_x)),
         *(1 for _ in summed),
-        *(y.shape[dim] for dim in of_y),
+        *(second.shape[dim] for dim in of_y),
     )
     order = (*both, *of_x, *summed, *of_y)
     return permute(view(product, shape), [order.index(dim) for dim in range(x.ndim)])

@@ -286,6 +286,18 @@ def quietly(x: Tensor, *arguments: Any, **_options: Any) -> Tensor:
     return x
 
 
+def quietly_as(operation: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The same as an operation that makes another tensor, which is what a graph holds."""
+
+    def quietly_made(x: Tensor, *arguments: Any, **options: Any) -> Tensor:
+        quietly_only(x, *arguments)
+        if tracer_at(x.device) is None:
+            return x
+        return replaced(x, operation(x, *arguments, **options))
+
+    return quietly_made
+
+
 def quietly_only(*operands: Any) -> list[Tensor]:
     """The tensors among them. Raises NotModelled where a backward pass goes through one."""
     tensors = [each for each in operands if isinstance(each, Tensor)]

@@ -12,8 +12,18 @@ from nanolint.memory.tensors.layout import broadcast, like_strides, normalized, 
 from nanolint.memory.tensors.ops.activations import sigmoid
 from nanolint.memory.tensors.ops.comparison import compare
 from nanolint.memory.tensors.ops.creation import create, number_in
+from nanolint.memory.tensors.ops.exponentials import exp, log1p
 from nanolint.memory.tensors.ops.parts import sliced
-from nanolint.memory.tensors.ops.pointwise import add, addcmul, mul, neg, result_type, sub
+from nanolint.memory.tensors.ops.pointwise import (
+    add,
+    addcmul,
+    div,
+    minimum,
+    mul,
+    neg,
+    result_type,
+    sub,
+)
 from nanolint.memory.tensors.ops.unary import abs as absolute
 from nanolint.memory.tensors.ops.views import cast, clone, contiguous, unsqueeze
 from nanolint.memory.tensors.tensor import Tensor
@@ -69,6 +79,24 @@ def glu(_t: Capture, x: Tensor, dim: int = -1) -> Tensor:
     half = x.shape[along] // 2
     first, second = (sliced(x, along, half, start=start) for start in (0, half))
     return mul(first, sigmoid(second))
+
+
+def logsigmoid(t: Capture, x: Tensor) -> Tensor:
+    """``log_sigmoid_forward`` and ``log_sigmoid_backward`` (torch/_decomp/decompositions.py)."""
+    with t.device.no_grad():
+        zero = t.make("full", POINTWISE, (), (), x.dtype, x.role, "0")  # ``new_zeros``: no 0.0
+        out = sub(minimum(zero, x), log1p(exp(neg(absolute(x)))))
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        is_negative = compare(x, 0, how="below")
+        role = g.role
+        ones, zeros, minus = (constant(t, each, INT64, role) for each in (1, 0, -1))
+        slope = _choice(t, (is_negative, ones, zeros), INT64, role)
+        sign = _choice(t, (is_negative, ones, minus), INT64, role)
+        z = exp(neg(absolute(x)))
+        return [mul(g, sub(slope, mul(sign, div(z, add(z, 1)))))]
+
+    return record(out, (x,), backward, x)
 
 
 def masked_fill(t: Capture, x: Tensor, mask: Tensor, value: Operand = 0) -> Tensor:
@@ -155,11 +183,15 @@ def mask_numbers(t: Capture, mask: Tensor, dtype: Dtype) -> Tensor:
 
 
 def triangle(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
-    """``tril`` and ``triu``: a choice by the numbers of row and column (torch/_refs)."""
+    """``tril`` and ``triu``: a choice by the numbers of row and column (torch/_refs); of a mask
+    both masks together (torch/_prims_common, ``mask_tensor``)."""
     label = x.role.made("numbers")
     columns = create(x.device, x.shape[-1:], INT64, label)
+    t.of(columns).all_nodes = 2  # and a view, which two of them share
     rows = unsqueeze(create(x.device, x.shape[-2:-1], INT64, label), -1)
     mask = compare(sub(columns, rows), diagonal)
+    if x.dtype is BOOL:
+        return compare(mask, x, how="bits")
     role = x.role.made("triangle")
     out = _choice(t, (mask, x, constant(t, 0, x.dtype, role)), x.dtype, role)
     return record(out, (x,), lambda g: [triangle(t, g, diagonal)])
@@ -198,6 +230,7 @@ FORMULAS: Formulas = {
     "_interpolated": interpolated,
     "dropout": dropout,
     "glu": glu,
+    "logsigmoid": logsigmoid,
     "masked_fill": masked_fill,
     "where": where,
     "pad": padded,

@@ -33,7 +33,7 @@ def layer_norm(
     normalized_shape: Sequence[int],
     weight: Tensor | None = None,
     bias: Tensor | None = None,
-    _eps: float = EPSILON,
+    eps: float = EPSILON,
 ) -> Tensor:
     """``native_layer_norm``: float32 under autocast."""
     shift = None if bias is None else to_float32(bias)
@@ -53,7 +53,7 @@ def layer_norm(
         results = [(rows, None, FLOAT32, role) for role in stats]
         variance, mean = t.several("var_mean", REDUCTION, (wide,), results, over, True)
         variance.made.cost = DIVIDED["var_mean"]
-        rstd = rsqrt(add(variance, EPSILON, role=x.role.made("LayerNorm rstd")))
+        rstd = rsqrt(add(variance, eps, role=x.role.made("LayerNorm rstd")))
         rstd.role = x.role.made("LayerNorm rstd")
         hat = mul(sub(wide, mean), rstd, role=x.role.made("normalised input", x.role.dims))
         out = hat if scale is None else mul(hat, scale)

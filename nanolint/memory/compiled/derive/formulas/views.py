@@ -129,9 +129,18 @@ def full_of(t: Capture, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
 
 
 def moved(t: Capture, x: Tensor) -> Tensor:
-    """``prims.device_put``: a tensor of the host's, copied to the card (ir.py, ``DeviceCopy``)."""
+    """``prims.device_put``: a tensor of the host's, copied to the card (ir.py, ``DeviceCopy``).
+    What the graph itself makes, it makes there (post_grad.py, ``move_constructors_to_gpu``), and
+    one number everywhere is that (joint_graph.py, ``constant_fold_uniform_value``)."""
     if x.device is t.device:
         return t.create("made", x.shape, x.dtype, x.role)
+    if t.makes(x):
+        source = t.of(x)
+        is_full = source.name == "full" and not source.of
+        made = t.make("full" if is_full else "placed", POINTWISE, () if is_full else (x,), x.shape,
+                      x.dtype, x.role, *(source.settings if is_full else ()), cost=0)  # fmt: skip
+        made.device = t.device
+        return made
     place = next((place for place, each in enumerate(t.hosts) if each is x), len(t.hosts))
     if place == len(t.hosts):
         t.hosts.append(x)
