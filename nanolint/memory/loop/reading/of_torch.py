@@ -93,6 +93,8 @@ def _of_any_texts(machine: Script, name: str) -> Native:
 
     def rows(*given: Value, **options: Value) -> Value:
         listed = isinstance(given[0], (tuple, list)) if given else False
+        if name == "full" and isinstance(given[-1], Unknown) and "dtype" in options:
+            given = (*given[:-1], 0)  # what fills it means nothing to memory
         sizes = tuple(given[0]) if listed else given[:2]
         longest = sizes[1] if len(sizes) == 2 else None
         _, context = machine.around.shape
