@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.loop.group import Group
 from nanolint.memory.loop.reading import files, jumping, later, outside, passing, training
 from nanolint.memory.loop.reading.compiling import compiler
+from nanolint.memory.loop.reading.downloads import Answer
 from nanolint.memory.loop.reading.environment import is_demanded
 from nanolint.memory.loop.reading.lacking import never_set
 from nanolint.memory.loop.reading.lengths import Lengths
@@ -289,7 +290,7 @@ class Reader(Values):
     def manager(self, value: Value) -> Value:
         if isinstance(value, Device):
             return Manager(lambda: self._default(value))
-        if isinstance(value, files.File):
+        if isinstance(value, (files.File, Answer)):
             return Manager(lambda: _itself(value))
         return value
 
