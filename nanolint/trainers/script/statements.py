@@ -171,12 +171,26 @@ def _try(core: Core, statement: ast.Try, scope: Scope) -> Flow:
     doubt = NotKnown("set under `try`", scope.source.path, statement.lineno)
     handled = [entry for handler in statement.handlers[:1] for entry in handler.body]
     tried = [*statement.body, *statement.orelse]
-    if calls(statement, "backward") or not handled:
+    if calls(statement, "backward") or not handled or _only_compiles(tried):
         flow = core.run(tried, scope)
     else:
         flow = _either_of(core, tried, handled, doubt, scope)
     final = core.run(statement.finalbody, scope)
     return flow if final.how == "end" else final
+
+
+def _only_compiles(tried: Sequence[ast.stmt]) -> bool:
+    """``try: model = torch.compile(model)``, which fails later if at all: where a graph is made."""
+    compiles = False
+    for each in tried:
+        value = each.value if isinstance(each, (ast.Assign, ast.Expr)) else None
+        if not isinstance(value, ast.Call):
+            return False
+        name = ast.unparse(value.func)
+        compiles = compiles or name == "torch.compile" or name.endswith(".compile")
+        if name != "torch.compile" and not isinstance(each, ast.Expr):
+            return False
+    return compiles
 
 
 def _either_of(

@@ -11,7 +11,15 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.group import Group
-from nanolint.memory.loop.reading import files, jumping, later, outside, passing, training
+from nanolint.memory.loop.reading import (
+    files,
+    filling,
+    jumping,
+    later,
+    outside,
+    passing,
+    training,
+)
 from nanolint.memory.loop.reading.compiling import compiler
 from nanolint.memory.loop.reading.downloads import Answer
 from nanolint.memory.loop.reading.environment import is_demanded
@@ -262,6 +270,7 @@ class Reader(Values):
         full = jumping.filled(self, node, frame)
         try:
             passing.over(self, node, frame, error, trained=trained)
+            filling.fill_with_tokens(self, node, frame)
             if full is not None:
                 passing.rebind(frame, *full)
         except Unread:
