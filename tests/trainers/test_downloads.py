@@ -11,7 +11,9 @@ from tests.support.explained import explained
 if TYPE_CHECKING:
     from pathlib import Path
 
-ADDRESS = "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt"
+ADDRESS = (
+    "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt"
+)
 SCRIPT = """
 import urllib.request
 import requests

@@ -10,7 +10,7 @@ from tests.trainers.test_whole_forks import after
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCRIPT = '''
+SCRIPT = """
 import json
 import tiktoken
 import torch
@@ -57,7 +57,7 @@ for step in range(100):
     loss.backward()
     optimizer.step()
     optimizer.zero_grad()
-'''
+"""
 
 
 def evaluated(folder: Path, rows: int) -> dict[str, Any]:

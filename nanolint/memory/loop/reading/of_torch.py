@@ -99,7 +99,11 @@ def _of_any_texts(machine: Script, name: str) -> Native:
         longest = sizes[1] if len(sizes) == 2 else None
         _, context = machine.around.shape
         is_evaluated = machine.phases.evaluates and context and options.get("device") is None
-        if not isinstance(longest, Unknown) or not is_evaluated or options.get("dtype") not in WHOLE:
+        if (
+            not isinstance(longest, Unknown)
+            or not is_evaluated
+            or options.get("dtype") not in WHOLE
+        ):
             return machine.call(made, list(given), options)
         machine.made_up.add(context)
         taken = f"texts that are evaluated are taken for {context:,} tokens ({machine.place})"

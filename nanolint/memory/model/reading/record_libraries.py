@@ -92,7 +92,7 @@ def _copies(value: Instance) -> Native:
     """``model_copy``."""
 
     def copy(update: Value = None, **_: Value) -> Instance:
-        made = shallow(value)
+        made: Instance = shallow(value)
         made.attributes |= update or {}
         return made
 

@@ -1,4 +1,4 @@
-"""``pydantic``: classes whose objects are made of what a file of settings has, by its annotations."""
+"""``pydantic``: classes whose objects are made of settings, as their annotations say."""
 
 from __future__ import annotations
 
