@@ -69,7 +69,9 @@ def convert(
         return machine.truth(arguments[0]) if arguments else False
     if kind is object:
         return Instance(Class("object", (), {}, Namespace("builtins", {})))
-    if kind in (int, float, complex) and arguments and isinstance(arguments[0], Tensor):
+    if kind is float and len(arguments) == 1 and isinstance(arguments[0], Tensor):
+        return machine.call(machine.attribute(arguments[0], "item"), [])
+    if kind in (int, complex) and arguments and isinstance(arguments[0], Tensor):
         return machine.unknown(CONTENTS)
     if kind is str:
         return _text(machine, *arguments)
