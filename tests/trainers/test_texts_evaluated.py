@@ -76,3 +76,11 @@ def test_where_they_would_be_the_peak_it_is_in_doubt(tmp_path: Path) -> None:
     found = evaluated(tmp_path, 64)
     assert found["trust"] == "doubted"
     assert "texts that are evaluated are taken for 128 tokens" in str(found["doubts"])
+
+
+def test_a_rank_evaluates_some_of_them(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch==2.13\n")
+    skips = "            if number % 8 != 0:\n                continue\n"
+    text = SCRIPT.replace("            tokens, label", f"{skips}            tokens, label")
+    found = explained(tmp_path, text.replace("ROWS", "4"))
+    assert (found["trust"], found["doubts"]) == ("read", [])
