@@ -143,7 +143,7 @@ class Turns:
             machine.phases.read_last()
         if corpora.is_endless(found) and corpora.fill(machine, node, frame):
             return None
-        if isinstance(found, (Generated, enumerate)):
+        if isinstance(found, Generated):
             values = alike.until_alike(machine, machine.iterate(found), least=MANY)
             return for_each(machine, node, frame, values)
         if not isinstance(found, (range, Span)):
