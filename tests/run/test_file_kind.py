@@ -28,6 +28,13 @@ torch.manual_seed(0)
 dtype = torch.float16
 device = 'cuda'
 """
+PROGRAM = """\
+from common import get_batch
+batch_size = 4
+block_size = 8
+if __name__ == "__main__":
+    print(get_batch(batch_size, block_size))
+"""
 OF_A_RUNNER = (
     "max_iters = 9\nwandb_log = True\nstages = 2\nratios = '0.2'\nroot = 'r'\nunits = 3\ntop = 4\n"
 )
@@ -46,6 +53,7 @@ def kind(root: Path, name: str, text: str, *, explicit: bool = False) -> FileKin
         ("config/a.py", "batch_size = 3\nseed_all = 4\n", FileKind.CONFIG, FileKind.CONFIG),
         ("config/a.py", "batch_size = 3\nbatch_size = 4\n", FileKind.CONFIG, FileKind.CONFIG),
         ("config/sub/a.py", "n_layer = 96\n", FileKind.CONFIG, FileKind.CONFIG),
+        ("lesson.py", PROGRAM, FileKind.SCRIPT, FileKind.SCRIPT),
         (
             "config/a.py",
             "exec(open('config/base.py').read())\nn_layer = 96\n",

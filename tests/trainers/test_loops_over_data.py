@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.explained import explained
+from tests.trainers.small_net import trained_on
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,3 +87,13 @@ def test_an_evaluation_that_keeps_graphs(tmp_path: Path) -> None:
 def test_gradients_may_be_left_of_the_last_passes(tmp_path: Path) -> None:
     found = explained(tmp_path, script(LOADED, learns=True, passes=4))
     assert found["doubts"] == [LEFT]
+
+
+def test_what_is_numbered_is_gone_through_to_its_end(tmp_path: Path) -> None:
+    sizes = "sizes = [1 << 10] * 100 + [1 << 28]\n"
+    loop = "for number, size in enumerate(sizes):\n    torch.zeros(size, device='cuda')\n"
+    head = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\ndevice = 'cuda'\n"
+    text = head + sizes + loop + trained_on("torch.randint(0, 1000, (16, 128))")
+    found = explained(tmp_path, text)
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"]["allocated_bytes"] == 4 << 28

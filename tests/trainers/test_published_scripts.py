@@ -15,6 +15,8 @@ EACH = pytest.mark.parametrize("row", READ, ids=lambda row: str(row["name"]))
 OTHERWISE = {"llm.c, 8 processes, compiled": "torch.compile splits the graph at DDP's buckets"}
 # Saved is what may be the last of an epoch, whose length is not known: read where it may happen.
 SAVED = {"minimind", "minimind, fine-tuning", "minimind, LoRA"}
+# Traced with texts that are shorter than the context and evaluations that come more often.
+EVALUATED = {"build-nanogpt"}
 WHOLE = pytest.mark.parametrize(
     "row",
     [
@@ -52,7 +54,7 @@ def test_what_differs_without_a_doubt_is_no_more_than_a_thousandth(row: dict[str
     eager = row["read"]["eager"]
     assert eager["allocated"] == pytest.approx(eager["traced"], rel=0.001)
     if not row["read"]["doubts"]:
-        assert (eager["difference"] is not None) == (row["name"] in SAVED)
+        assert (eager["difference"] is not None) == (row["name"] in SAVED | EVALUATED)
 
 
 @EACH

@@ -6,6 +6,7 @@ Packages that only make texts into tokens, or show what was trained, are empty.
 import builtins
 import contextlib
 import io
+import json
 import os
 import pickle
 import sys
@@ -78,8 +79,59 @@ if isinstance(sys.modules["transformers"], Silent):
             return cls()
 
     sys.modules["transformers"].GPT2Tokenizer = Tokenizer
+
+
+class Bar:
+    """As tqdm's: what it is of goes by, or nothing, and all that is told it is silent."""
+
+    def __init__(self, values=(), *_, **__):
+        self.values = values
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+    def __getattr__(self, _name):
+        return lambda *_, **__: None
+
+
 if isinstance(sys.modules["tqdm"], Silent):
-    sys.modules["tqdm"].tqdm = lambda values, **_: values
+    sys.modules["tqdm"].tqdm = Bar
+    sys.modules["tqdm"].trange = lambda count, **_: Bar(range(count))
+
+
+class Rows:
+    """As a data set of Hugging Face's: texts, all alike."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def __len__(self):
+        return self.count
+
+    def __iter__(self):
+        return (self[place] for place in range(self.count))
+
+    def __getitem__(self, key):
+        return ["word " * 80] * self.count if isinstance(key, str) else {"text": "word " * 80}
+
+    def select(self, places):
+        return Rows(len(places))
+
+
+try:
+    import datasets
+except ImportError:
+    datasets = sys.modules["datasets"] = Silent("datasets")
+    datasets.load_dataset = lambda *_, **__: Rows(3000)
 
 # What a script makes sure of: on a card that computes nothing two tensors are hardly the same.
 _equal = torch.equal
@@ -97,10 +149,11 @@ torch.multinomial = lambda probabilities, count=1, num_samples=None, **_: torch.
     (*probabilities.shape[:-1], num_samples or count), dtype=torch.long, device=probabilities.device
 )
 
-text = "word " * 20_000  # whatever is downloaded
+text = "word " * 20_000  # whatever is downloaded, but for Shakespeare
 if isinstance(sys.modules["requests"], Silent):
-    sys.modules["requests"].get = lambda *_, **__: types.SimpleNamespace(
-        text=text, raise_for_status=lambda: None
+    sys.modules["requests"].get = lambda address, *_, **__: types.SimpleNamespace(
+        text=SHAKESPEARE if address.endswith("tinyshakespeare/input.txt") else text,
+        raise_for_status=lambda: None,
     )
 
 makedirs = os.makedirs
@@ -131,7 +184,9 @@ SHAKESPEARE = CHARACTERS * 17_160
 TABLE = {"vocab_size": len(CHARACTERS), "itos": dict(enumerate(CHARACTERS))}
 TABLE["stoi"] = {each: place for place, each in enumerate(CHARACTERS)}
 WORDS = {"vocab_size": Encoding.n_vocab}  # of one that tells no more than the tokenizer's size
-exists, opened = os.path.exists, builtins.open
+# HellaSwag's: a context and four endings, of as many tokens as characters.
+EXAMPLES = [{"ctx": "w" * n, "label": 0, "endings": ["w" * 9] * 4} for n in range(16, 160, 8)]
+exists, opened, listed = os.path.exists, builtins.open, os.listdir
 
 
 def table_of(file):
@@ -149,6 +204,8 @@ def open_or_stand_in(file, *given, **options):
     """As ``open``, and those two where they are not."""
     if str(file).endswith("input.txt") and not exists(str(file)):
         return io.StringIO(SHAKESPEARE)
+    if str(file).endswith(".jsonl") and "hellaswag" in str(file) and not exists(str(file)):
+        return io.StringIO("\n".join(map(json.dumps, EXAMPLES)))
     table = table_of(file)
     if table is not None:
         return io.BytesIO(pickle.dumps(table))
@@ -156,7 +213,13 @@ def open_or_stand_in(file, *given, **options):
 
 
 builtins.open = open_or_stand_in
-TOKENS_OF = ("train.bin", "val.bin")
+TOKENS_OF = ("train.bin", "val.bin", "hellaswag_val.jsonl")
+SHARDS = ["tokens_train_000001.npy", "tokens_val_000000.npy"]
+os.listdir = lambda at=".": listed(at) if exists(at) else SHARDS
+load = numpy.load
+numpy.load = lambda file, *given, **named: (
+    load(file, *given, **named) if exists(file) else numpy.zeros(TOKENS, numpy.uint16)
+)
 os.path.exists = lambda file: (
     table_of(file) is not None or str(file).endswith(TOKENS_OF) or exists(file)
 )

@@ -204,7 +204,7 @@ METHODS: dict[str, Function] = {
     "unfold": parts.unfold,
     **_own(joining, "repeat"),
     **_own(conversion, "to type_as float double half bfloat16 long int bool byte"),
-    **_own(creation, "new_zeros new_full"),
+    **_own(creation, "new_zeros new_full new_tensor"),
     "new_ones": partial(creation.new_zeros, fill_value=1),
     "new_empty": partial(creation.new_zeros, fill_value=None),
     **_own(inplace, "copy_ fill_ zero_ add_ sub_ mul_ div_ masked_fill_ addmm_ clamp_ relu_ lerp_"),

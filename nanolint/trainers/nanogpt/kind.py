@@ -25,6 +25,8 @@ _STAR_IMPORT = lazily(r"^from\s+[\w.]+\s+import\s+\*", re.MULTILINE)
 _PROGRAM = lazily(r"^(?:@|(?:async\s+)?def\s|class\s|for\s|while\s|with\s|torch\.)", re.MULTILINE)
 # What trains, or builds what is trained, is not what a train.py runs with exec.
 _TRAINS = re.compile(r"\.backward\s*\(|\bnn\.Module\b|\.add_argument\s*\(|\bTrainer\s*\(")
+# What asks whether it is the program itself is none that another program runs with exec.
+_IS_PROGRAM = lazily(r"^if\s+__name__\s*==", re.MULTILINE)
 _OWN_LOOP = re.compile(r"\.backward\s*\(|\bTrainer\s*\(")
 # A call of what trains, wherever that is defined: main.py starts the Trainer of trainer.py.
 _STARTS = re.compile(r"[Tt]rain\w*(?:\.\w+)?\s*\(|\.fit\s*\(")
@@ -107,7 +109,7 @@ def classify(
 
     if is_train_script(path, project):
         return FileKind.TRAIN_SCRIPT
-    if loads_configurator(text) or _TRAINS.search(text):
+    if loads_configurator(text) or _TRAINS.search(text) or _IS_PROGRAM.search(text):
         return FileKind.SCRIPT
     keys = {assignment.key for assignment in module.assignments}
     keys |= {key for key, _ in module.imported}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.run.saved import ANY
 from nanolint.run.terms import Number
+from nanolint.trainers.script import walks
 from nanolint.trainers.script.arguments import filled
 from nanolint.trainers.script.conditions import truth
 from nanolint.trainers.script.iteration import first_item
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 def _range(
     core: Core, arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
 ) -> Thing:
-    item = core.unknown("changes with each turn of a loop", place)
+    item = core.unknown(walks.CHANGES, place)
     if len(arguments) == 1:
         return Repeated(item, arguments[0])
     if len(arguments) < 2:
@@ -69,8 +70,8 @@ def _enumerate(
     first = repeated(arguments[0]) if arguments else NONE
     if isinstance(first, Row):
         return row([row([Number(index), each]) for index, each in enumerate(first.items)])
-    index = core.unknown("changes with each turn of a loop", place)
-    count = first.count if isinstance(first, Repeated) else core.unknown("a length", place)
+    index = core.unknown(walks.CHANGES, place)
+    count = first.count if isinstance(first, Repeated) else core.unknown(walks.LENGTH, place)
     return Repeated(row([index, first_item(core, first, place)]), count)
 
 
@@ -82,7 +83,7 @@ def _zip(
         rows = [each.items for each in arguments if isinstance(each, Row)]
         return row([row(each) for each in zip(*rows, strict=False)])
     items = [first_item(core, each, place) for each in arguments]
-    return Repeated(row(items), core.unknown("a length", place))
+    return Repeated(row(items), core.unknown(walks.LENGTH, place))
 
 
 def _list(
@@ -95,7 +96,7 @@ def _list(
         return first
     if isinstance(first, (Repeated, NotKnown)):
         return first
-    return core.unknown("a list that is filled at run time", place)
+    return core.unknown(walks.FILLED_AT_RUN, place)
 
 
 def _dict(
@@ -130,7 +131,7 @@ def _any_all(*, every: bool) -> Handler:
         is_whole = isinstance(first, Row) and first.count is None
         known = [truth(each) for each in first.items] if is_whole else [None]  # type: ignore[union-attr]
         if None in known:
-            return core.unknown("a condition at run time", place)
+            return core.unknown(walks.CONDITION, place)
         return Number(all(known) if every else any(known))
 
     return handler
@@ -162,7 +163,7 @@ def _hasattr(
 ) -> Thing:
     found = _getattr(core, arguments, {}, place)
     if isinstance(found, NotKnown):
-        return core.unknown("a condition at run time", place)
+        return core.unknown(walks.CONDITION, place)
     if isinstance(found, External):
         return core.unknown(f"whether there is {found.name}", place)
     return Number(value=True)
@@ -237,7 +238,7 @@ def _class_like(
         return Number(value=True)
     if isinstance(value, Table) and kind == External("dict"):
         return Number(value=True)
-    return core.unknown("a condition at run time", place)
+    return core.unknown(walks.CONDITION, place)
 
 
 def _fields(

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.run.terms import Surface
+from nanolint.trainers.script import walks
 from nanolint.trainers.script.executed import COMPILE, EXEC, executed
 from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.loaders import LOADERS
@@ -79,7 +80,7 @@ def _unzipped(core: Core, node: ast.Call, function: Thing, scope: Scope) -> Thin
         return None
     if isinstance(found.item, Row):
         return row([Repeated(each, found.count) for each in found.item.items])
-    return Repeated(found, unknown_at("how many are in a sample", node, scope))
+    return Repeated(found, unknown_at(walks.IN_SAMPLE, node, scope))
 
 
 def _positional(core: Core, node: ast.Call, function: Thing, scope: Scope) -> list[Thing]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.source.python import of_node
+from nanolint.source.updates import STEP, updates
+from nanolint.trainers.script import walks
 from nanolint.trainers.script.attributes import attribute, bound_to
 from nanolint.trainers.script.core import DEEPEST
 from nanolint.trainers.script.fitting import FITTED
@@ -49,7 +51,7 @@ def follow_function(
 ) -> Thing:
     """What a call of a function gives: the value of the ``return`` that is reached."""
     state = core.state
-    if function.name == "step" and _is_optimizer(function.bound):
+    if function.name == STEP and _is_optimizer(function.bound):
         state.happen("step", place, function.bound or NONE)
         return NONE
     if function.name == "forward" and isinstance(function.bound, Instance) and not state.building:
@@ -94,12 +96,20 @@ def _returns(node: ast.AST) -> bool:
 
 
 def _is_optimizer(thing: Thing | None) -> bool:
-    is_own = isinstance(thing, Instance) and isinstance(thing.of, Class)
-    return is_own and thing.of.derives_from("Optimizer")  # type: ignore[union-attr]
+    of = thing.of if isinstance(thing, Instance) else None
+    return isinstance(of, Class) and _makes_optimizers(of)
+
+
+def _makes_optimizers(of: Class) -> bool:
+    """Whether the objects of a class of the project's update parameters."""
+    if of.derives_from("Optimizer"):
+        return True
+    step = of.find(STEP)
+    return isinstance(step, Function) and not of.library_base and updates(step.node)
 
 
 def _nothing(function: Function, place: Place) -> NotKnown:
-    return NotKnown(f"what {function.name}() yields", place.path, place.line)
+    return NotKnown(walks.yielded_by(function.name), place.path, place.line)
 
 
 def _enclosing(scope: Scope) -> Scope:
@@ -178,7 +188,7 @@ def instantiate(
     finally:
         if instance.is_model:
             state.building.pop()
-    if of.derives_from("Optimizer"):
+    if _makes_optimizers(of):
         state.happen("optimizer", place, instance)
     return instance
 

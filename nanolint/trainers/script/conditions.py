@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.run.equation import NotKnown, Turn
 from nanolint.run.saved import ANY
 from nanolint.run.terms import Number
+from nanolint.trainers.script import walks
 from nanolint.trainers.script.modules import follows_from_turns
 from nanolint.trainers.script.operations import made, merged, scalar, unknown_at
 from nanolint.trainers.script.things import (
@@ -71,7 +72,7 @@ def period_of(core: Core, test: ast.expr, scope: Scope) -> Thing | None:
             loop = next((each.node for each in core.state.loops if each.trains), None)
             names = {each.id for each in ast.walk(node.right) if isinstance(each, ast.Name)}
             if loop is not None and names & follows_from_turns(loop):
-                return unknown_at("changes with each turn of a loop", node, scope)
+                return unknown_at(walks.CHANGES, node, scope)
             return core.value(node.right, scope)
     return None
 
@@ -122,7 +123,7 @@ def _compared(
         else:
             found = _contained(left, right)
         if found is None:
-            return unknown_at("a condition at run time", node, scope)
+            return unknown_at(walks.CONDITION, node, scope)
         return Number(found is isinstance(operator, ast.In))
     for one, other in ((left, right), (right, left)):
         nothing = isinstance(other, Number) and other.value is None

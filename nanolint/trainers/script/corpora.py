@@ -7,12 +7,12 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import MOST_BYTES, is_file, names, read_bytes
 from nanolint.regex import lazily
+from nanolint.run.downloads import CHARACTERS, COUNT, SHAKESPEARE
 from nanolint.run.program import SETTINGS, DataFile
 from nanolint.trainers.nanogpt.reading import SOURCE_LIMIT
 
@@ -30,10 +30,6 @@ _TEXT = re.compile(r"""["']([^"'\n]{1,200}\.txt)["']""")
 # In YAML no quotes are needed.
 _BARE = re.compile(r"^[ \t]*[\w-]{1,60}:[ \t]+([\w./-]{1,200}\.txt)[ \t]*(?:#.*)?$", re.MULTILINE)
 _WORD = re.compile(r"""["'](\w[\w.-]{0,30})["']""")  # of a path, perhaps
-_SHAKESPEARE = "tinyshakespeare/input.txt"
-# What is downloaded has so many characters, each of these at least once.
-_DOWNLOADED = "\n !$&',-.3:;?" + ascii_uppercase + ascii_lowercase
-_COUNT = 1_115_394
 
 
 def texts_of(
@@ -53,7 +49,7 @@ def texts_of(
         for name in _BARE.findall(each.text)
     )
     named |= dict.fromkeys(each for each in values if each.endswith(SUFFIX))
-    said = any(_SHAKESPEARE in each.text for each in listed)
+    said = any(SHAKESPEARE in each.text for each in listed)
     paths = dict.fromkeys(list(_paths(named, folder))[:MOST_TEXTS])
     paths |= dict.fromkeys(_below(listed, paths, folder))
     for path in paths:
@@ -70,7 +66,7 @@ def texts_of(
         elif is_file(folder / path):
             yield DataFile(path, exists=True)
         elif _may_be_downloaded(path) and (said or _is_said_near(folder, path)):
-            yield DataFile(path, exists=True, characters=_DOWNLOADED, count=_COUNT)
+            yield DataFile(path, exists=True, characters=CHARACTERS, count=COUNT)
 
 
 def _may_be_downloaded(path: str) -> bool:
@@ -85,7 +81,7 @@ def _is_said_near(folder: Path, path: str) -> bool:
         listed = (*names(place, "*.py"), *names(place, "*.sh"), *names(place, "README*"))
         for name in listed[:MOST_TEXTS]:
             with suppress(Unusable):
-                if _SHAKESPEARE.encode() in read_bytes(place / name, SOURCE_LIMIT):
+                if SHAKESPEARE.encode() in read_bytes(place / name, SOURCE_LIMIT):
                     return True
     return False
 

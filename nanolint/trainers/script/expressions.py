@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number, Surface
 from nanolint.source.from_ast import OPERATORS
-from nanolint.trainers.script import call_sites, comprehensions, conditions, settings_files
+from nanolint.trainers.script import call_sites, comprehensions, conditions, settings_files, walks
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.operations import (
@@ -151,7 +151,7 @@ def _binary(core: Core, node: ast.BinOp, scope: Scope) -> Thing:
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         if isinstance(node.op, ast.MatMult):
             return Tensor(None)
-        return broadcast(left, right, unknown_at("a dimension of an array", node, scope))
+        return broadcast(left, right, unknown_at(walks.OF_ARRAY, node, scope))
     if isinstance(left, Row) and isinstance(right, Row) and isinstance(node.op, ast.Add):
         return row([*left.items, *right.items])
     size = filled_to(node)
@@ -177,7 +177,7 @@ def _row(core: Core, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Thin
         if isinstance(each, ast.Starred):
             found = core.value(each.value, scope)
             if not isinstance(found, Row):
-                return unknown_at("a list that is filled at run time", node, scope)
+                return unknown_at(walks.FILLED_AT_RUN, node, scope)
             items += found.items
         else:
             items.append(core.value(each, scope))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
+from nanolint.trainers.script import walks
 from nanolint.trainers.script.attributes import attribute
 from nanolint.trainers.script.loaders import LOADERS, batched
 from nanolint.trainers.script.operations import merged, row
@@ -29,7 +30,7 @@ _PASS_ON = ("cycle", "tqdm", "prepare", "islice", "trange", "Subset", "track")
 def first_item(core: Core, thing: Thing, place: Place) -> Thing:
     """What iterating over a thing gives first."""
     if isinstance(thing, Row):
-        unknown = core.unknown("an item of a list", place)
+        unknown = core.unknown(walks.ITEM_OF_LIST, place)
         if not thing.items:
             return unknown
         found: Thing | None = thing.items[0]
@@ -42,7 +43,7 @@ def first_item(core: Core, thing: Thing, place: Place) -> Thing:
         return thing
     if isinstance(thing, Tensor):
         shape, more = thing.shape, thing.perhaps_more
-        return Tensor(shape[1:], more) if shape else core.unknown("an item", place)
+        return Tensor(shape[1:], more) if shape else core.unknown(walks.ITEM, place)
     if isinstance(thing, Instance):
         if isinstance(thing.of, External):
             return _from_library(core, thing, place)
@@ -57,13 +58,13 @@ def first_item(core: Core, thing: Thing, place: Place) -> Thing:
                     return given
     if isinstance(thing, NotKnown):
         return thing
-    return core.unknown("what is iterated over", place)
+    return core.unknown(walks.ITERATED, place)
 
 
 def _from_library(core: Core, thing: Instance, place: Place) -> Thing:
     of = thing.of
     if isinstance(of, External) and of.last == "generator":
-        return thing.fields.get("item") or core.unknown("what a generator gives", place)
+        return thing.fields.get("item") or core.unknown(walks.GENERATED, place)
     if isinstance(of, External) and of.last in LOADERS:
         return batched(core, thing, place)
     inner = thing.arguments[0] if thing.arguments else None

@@ -14,6 +14,7 @@ from nanolint.trainers.script import (
     settings_files,
     starters,
     tensors,
+    walks,
 )
 from nanolint.trainers.script.arguments import is_parser, takes_others
 from nanolint.trainers.script.calls import note_library_module
@@ -137,7 +138,7 @@ def _worked_out(name: str, arguments: Sequence[Thing], place: Place) -> Thing:
         if name == "len":
             return first.count or Number(len(first.items))
         if first.count is not None:
-            return NotKnown("a list that a loop fills", place.path, place.line)
+            return NotKnown(walks.FILLED, place.path, place.line)
         arguments = first.items
         if name == "sum":
             unknown = next((each for each in arguments if isinstance(each, NotKnown)), None)
@@ -160,7 +161,7 @@ def _worked_out(name: str, arguments: Sequence[Thing], place: Place) -> Thing:
         if isinstance(each, Instance) and name == "len":
             if LENGTH in each.fields:
                 return each.fields[LENGTH]
-            return NotKnown("how much there is", place.path, place.line)
+            return NotKnown(walks.MUCH, place.path, place.line)
     return made(name, arguments, place.path, place.line)
 
 

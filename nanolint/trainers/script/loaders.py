@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
+from nanolint.trainers.script import walks
 from nanolint.trainers.script.attributes import attribute
 from nanolint.trainers.script.operations import made, row, scalar
 from nanolint.trainers.script.things import (
@@ -39,7 +40,7 @@ def batched(core: Core, loader: Instance, place: Place) -> Thing:
     """What a DataLoader gives first."""
     dataset = loader.argument(_DATASET, "dataset")
     if dataset is None:
-        return core.unknown("what a DataLoader gives", place)
+        return core.unknown(walks.LOADED, place)
     item, size = core.next_of(dataset, place), _size(core, loader, place)
     if size == NONE:
         return item
@@ -81,7 +82,7 @@ def _size(core: Core, loader: Instance, place: Place) -> Thing:
     elif isinstance(sampler, Instance) and isinstance(sampler.of, External):
         found = sampler.argument(1, "batch_size")
     is_size = isinstance(found, (NotKnown, *TERMS))
-    return found if is_size and found else core.unknown("how many samples are batched", place)
+    return found if is_size and found else core.unknown(walks.BATCHED, place)
 
 
 def _by_function(core: Core, collate: Thing, item: Thing, size: Thing, place: Place) -> Thing:
@@ -98,12 +99,12 @@ def _by_function(core: Core, collate: Thing, item: Thing, size: Thing, place: Pl
             return core.call(collate, [Repeated(item, size)], {}, place)
         finally:
             core.state.collating = before
-    return core.unknown("what a DataLoader collates", place)
+    return core.unknown(walks.COLLATED, place)
 
 
 def collated(item: Thing, size: Thing, place: Place) -> Thing:
     """``default_collate`` of so many samples that are like ``item``."""
-    unknown = NotKnown("how long a sequence is", place.path, place.line)
+    unknown = NotKnown(walks.SEQUENCE, place.path, place.line)
     if isinstance(item, Tensor):
         if not item.shape and (item.shape is None or item.perhaps_more):
             return Tensor((size, unknown), perhaps_more=True)

@@ -9,6 +9,7 @@ from nanolint.run.described import Described
 from nanolint.run.equation import Check, Equation, LateSync, NotKnown, Turn
 from nanolint.run.roles import Role
 from nanolint.run.terms import Number, World, leaves
+from nanolint.trainers.script import walks
 from nanolint.trainers.script.architecture import shape_of
 from nanolint.trainers.script.built import built_model
 from nanolint.trainers.script.core import MOST_STEPS, State
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.things import Thing
 
 Condition = TypeVar("Condition", Check, Turn)
-TOO_LONG = "it is followed no further, before it trains: it takes too many steps to read"
 _EVALUATES = ("no_grad", "inference_mode")
 
 
@@ -43,7 +43,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
     backward = _backward(state.events)
     if backward is None:
         is_long = state.steps > MOST_STEPS
-        why = NotKnown(TOO_LONG if is_long else "no loop around backward() was reached", path)
+        why = NotKnown(walks.TOO_LONG if is_long else "no loop around backward() was reached", path)
         roles: dict[Role, Term | NotKnown] = dict.fromkeys(
             (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION), why
         )
@@ -163,17 +163,17 @@ def _batch(call: Event | None, backward: Event) -> tuple[Term | NotKnown, Term |
     """The sequences and the tokens of each that the model is given."""
     place = (call or backward).place
     if call is None:
-        why = NotKnown("no call of a model was found before backward()", place.path, place.line)
+        why = NotKnown(walks.NO_CALL, place.path, place.line)
         return why, why
     shape = call.tensors[0].shape if call.tensors else None
     if not shape:
-        why = NotKnown("the shape of what the model is given", place.path, place.line)
+        why = NotKnown(walks.SHAPE, place.path, place.line)
         return why, why
     if len(shape) == 1 and call.tensors[0].perhaps_more:
-        why = NotKnown("the dimensions of what the model is given", place.path, place.line)
+        why = NotKnown(walks.DIMENSIONS, place.path, place.line)
         return why, why
     first, second = (Number(1), shape[0]) if len(shape) == 1 else shape[:2]
-    unknown = NotKnown("a dimension of the batch", place.path, place.line)
+    unknown = NotKnown(walks.OF_BATCH, place.path, place.line)
     return _dimension(first, unknown), _dimension(second, unknown)
 
 

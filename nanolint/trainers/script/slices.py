@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
+from nanolint.trainers.script import walks
 from nanolint.trainers.script.operations import made, plus, scalar
 from nanolint.trainers.script.things import TERMS, Instance, Repeated, Row, Table, Tensor
 
@@ -27,7 +28,7 @@ def sliced(core: Core, owner: Thing, index: ast.expr, scope: Scope) -> Thing:
         if isinstance(part, ast.Constant) and part.value is None:
             kept.append(Number(1))
             continue
-        size = rest.pop(0) if rest else NotKnown("a dimension of an array")
+        size = rest.pop(0) if rest else NotKnown(walks.OF_ARRAY)
         if isinstance(part, ast.Slice):
             size_of_part = length(core, part, size, scope)
             # Of a text's tokens, which may be fewer, it is at most so many.
@@ -68,7 +69,7 @@ def length(core: Core, part: ast.Slice, size: Thing, scope: Scope, of: str = "")
     end = scalar(above)
     if from_end:
         within = isinstance(end, int) and end < 0
-        return made("-", (above, below), None, 0) if within else NotKnown("a length")
+        return made("-", (above, below), None, 0) if within else NotKnown(walks.LENGTH)
     if isinstance(end, int) and end < 0:
         shorter = plus(size, end)
         return made("-", (shorter, below), None, 0) if below != Number(0) else shorter

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import Check, NotKnown
 from nanolint.run.terms import Number
-from nanolint.trainers.script import assignments, definitions, imports, loops
+from nanolint.trainers.script import assignments, definitions, imports, loops, walks
 from nanolint.trainers.script.conditions import period_of, truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow
 from nanolint.trainers.script.modules import calls
@@ -61,7 +61,7 @@ def _if(core: Core, statement: ast.If, scope: Scope) -> Flow:
         why = (
             test
             if isinstance(test, NotKnown)
-            else core.unknown("a condition at run time", scope.source.at(statement))
+            else core.unknown(walks.CONDITION, scope.source.at(statement))
         )
         period = period_of(core, statement.test, scope) or _remembered(test, scope, statement)
         tests = core.state.tests
@@ -117,7 +117,7 @@ def _remembered(test: Thing, scope: Scope, statement: ast.If) -> Thing:
     """N where the test was made before: ``is_update = (step + 1) % N == 0``."""
     period = test.period if isinstance(test, NotKnown) else None
     path, line = scope.source.path, statement.test.lineno
-    return period or NotKnown("a condition at run time", path, line)
+    return period or NotKnown(walks.CONDITION, path, line)
 
 
 def _ends(body: Sequence[ast.stmt]) -> bool:
@@ -171,12 +171,26 @@ def _try(core: Core, statement: ast.Try, scope: Scope) -> Flow:
     doubt = NotKnown("set under `try`", scope.source.path, statement.lineno)
     handled = [entry for handler in statement.handlers[:1] for entry in handler.body]
     tried = [*statement.body, *statement.orelse]
-    if calls(statement, "backward") or not handled:
+    if calls(statement, "backward") or not handled or _only_compiles(tried):
         flow = core.run(tried, scope)
     else:
         flow = _either_of(core, tried, handled, doubt, scope)
     final = core.run(statement.finalbody, scope)
     return flow if final.how == "end" else final
+
+
+def _only_compiles(tried: Sequence[ast.stmt]) -> bool:
+    """``try: model = torch.compile(model)``, which fails later if at all: where a graph is made."""
+    compiles = False
+    for each in tried:
+        value = each.value if isinstance(each, (ast.Assign, ast.Expr)) else None
+        if not isinstance(value, ast.Call):
+            return False
+        name = ast.unparse(value.func)
+        compiles = compiles or name == "torch.compile" or name.endswith(".compile")
+        if name != "torch.compile" and not isinstance(each, ast.Expr):
+            return False
+    return compiles
 
 
 def _either_of(

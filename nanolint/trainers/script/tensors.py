@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
+from nanolint.trainers.script import walks
 from nanolint.trainers.script.operations import made, row, scalar
 from nanolint.trainers.script.things import TERMS, Repeated, Row, Tensor
 
@@ -67,16 +68,16 @@ def constructed(
     if name in SAME:
         return _like(first)
     if name == "where":
-        return _chosen(arguments, NotKnown("a dimension of a tensor", place.path, place.line))
+        return _chosen(arguments, NotKnown(walks.OF_TENSOR, place.path, place.line))
     if name in ("cat", "concat", "concatenate"):
         at = arguments[1] if len(arguments) > 1 else named.get("dim", named.get("axis"))
         return _joined(first, scalar(at) if at is not None else 0, place)
     if name in ("stack", "vstack") and first is not None:
         return stacked(first, place)
     if name in ("frombuffer", "fromfile") or (name == "memmap" and "shape" not in named):
-        return Tensor((NotKnown("how many numbers a file has", place.path, place.line),))
+        return Tensor((NotKnown(walks.IN_FILE, place.path, place.line),))
     if name == "pad_sequence" and first is not None:
-        longest = NotKnown("how long a sequence is", place.path, place.line)
+        longest = NotKnown(walks.SEQUENCE, place.path, place.line)
         rows = (stacked(first, place).shape or (longest,))[0]
         return Tensor((rows, longest) if _is_first(arguments, named) else (longest, rows))
     return None
@@ -104,7 +105,7 @@ def _joined(parts: Thing | None, at: object, place: Place) -> Tensor:
     (depth,) = deep
     if not -depth <= at < depth:
         return Tensor(None)
-    unknown = NotKnown("how long a sequence is", place.path, place.line)
+    unknown = NotKnown(walks.SEQUENCE, place.path, place.line)
     joined: list[Thing] = []
     for dimension_, sizes in enumerate(zip(*known, strict=True)):
         if dimension_ == at % depth:
@@ -171,7 +172,7 @@ def stacked(thing: Thing, place: Place) -> Tensor:
         thing = Repeated(thing.items[0], thing.count)
     if isinstance(thing, Repeated):
         inner = _like(thing.item).shape
-        unknown = NotKnown("how long a sequence is", place.path, place.line)
+        unknown = NotKnown(walks.SEQUENCE, place.path, place.line)
         return Tensor((thing.count, *(inner if inner is not None else (unknown,))))
     if isinstance(thing, Row) and thing.items:
         inner = _like(thing.items[0]).shape
@@ -183,7 +184,7 @@ def method(
     owner: Tensor, name: str, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
 ) -> Thing:
     """What calling a method of a tensor gives."""
-    unknown = NotKnown(f"calls {name} of a tensor at run time", place.path, place.line)
+    unknown = NotKnown(walks.called_of_tensor(name), place.path, place.line)
     if name in METHODS:
         return owner
     if owner.perhaps_several and name in ("items", "values", "get", "pop"):
@@ -257,7 +258,7 @@ def _viewed(owner: Tensor, sizes: tuple[Thing, ...]) -> tuple[Thing, ...]:
     """The sizes of a view, in which one may be -1: what is left."""
     if not any(scalar(each) == -1 for each in sizes):
         return sizes
-    rest: Thing = NotKnown("what is left of a tensor")
+    rest: Thing = NotKnown(walks.LEFT)
     if owner.shape is not None:
         others = _product([each for each in sizes if scalar(each) != -1])
         whole = _product(owner.shape)

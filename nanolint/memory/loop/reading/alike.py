@@ -39,7 +39,8 @@ def until_alike(
         wrote = written(tape, start)
         is_alike = wrote == before and turn == machine.counted and number > least
         if machine.card.grad_enabled:
-            is_alike = is_alike and bool(wrote) and trained == machine.seen.backward
+            tells = bool(wrote) or machine.phases.evaluates  # one that a rank leaves to another
+            is_alike = is_alike and tells and trained == machine.seen.backward
             if is_alike and rest is None:
                 rest = turns_that_reserve(tape, start, MOST if most is None else most - number)
         if least and is_alike and kept(tape, start):

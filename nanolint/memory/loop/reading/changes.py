@@ -7,6 +7,14 @@ from typing import TypeGuard
 
 from nanolint.source.python import of_node
 
+# Methods of Python's own dictionaries, lists and sets that change nothing.
+LOOKS = frozenset(
+    {
+        *("get", "items", "keys", "values", "copy", "index", "count", "union", "intersection"),
+        *("difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint"),
+    }
+)
+
 
 @of_node
 def loaded(node: ast.AST) -> tuple[str, ...]:
@@ -161,13 +169,18 @@ def set_by_place(node: ast.stmt) -> frozenset[str]:
     return frozenset(elements - otherwise)
 
 
+def _may_change(called: ast.expr) -> TypeGuard[ast.Attribute]:
+    """Whether a call is that of a method which may change what it is a method of."""
+    return isinstance(called, ast.Attribute) and called.attr not in LOOKS
+
+
 @of_node
 def changed_of(node: ast.AST) -> tuple[tuple[str, str], ...]:
     """What may be changed in place that an object holds: ``self.pairs.append(...)``."""
     found: dict[tuple[str, str], None] = {}
     for each in ast.walk(node):
         held: ast.expr | None = None
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+        if isinstance(each, ast.Call) and _may_change(each.func):
             held = each.func.value
         elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
             held = each.value
@@ -182,7 +195,7 @@ def changed(node: ast.AST) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for each in ast.walk(node):
         if isinstance(each, ast.Call):
-            if isinstance(each.func, ast.Attribute) and isinstance(each.func.value, ast.Name):
+            if _may_change(each.func) and isinstance(each.func.value, ast.Name):
                 found[each.func.value.id] = None
         elif (
             isinstance(each, ast.Subscript)

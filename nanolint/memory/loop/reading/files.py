@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MOST_OF_MAKER = 200_000  # statements of a program that prepares data
 
 
+CLOCKS = ("datetime.", "time.")  # the beginnings of reasons of what they tell
 PACKED = ("gzip", "bz2", "lzma")  # what is packed so is no text that is known
 
 
@@ -184,6 +185,8 @@ def paths(machine: Script) -> Namespace:
 
 def _is_checkpoint(path: Value) -> bool:
     """Whether a path is that of what the script itself saves, and not of data."""
+    if isinstance(path, Somewhere) and path.reason.startswith(CLOCKS):
+        path = path.tail  # of a folder that this run has made
     if not isinstance(path, str) or path.startswith(("/", "~")):
         return False
     return path.endswith(CHECKPOINTS) and SAVED.search(path) is not None

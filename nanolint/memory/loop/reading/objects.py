@@ -157,6 +157,8 @@ class Values(Interpreter, Script):
             name_parameters(self, made)
             self.layers.look_at(made)
             self.tokens = max(self.tokens, count_tokens(made))
+        elif isinstance(made, Instance) and training.is_own_optimizer(made):
+            training.made(self, made)
         return made
 
     def call(

@@ -32,6 +32,7 @@ def names(machine: Script) -> dict[str, Value]:
         "from_numpy": Native("from_numpy", same),
         "from_file": Native("from_file", partial(_of_file, machine), plain=False),
         "empty": _of_any_length(machine),
+        **{name: _of_any_texts(machine, name) for name in ("zeros", "ones", "full")},
         "uint16": arrays.UINT16,
         "randint": _without_bounds(machine),
         "tensor": arrays.of_numbers(machine),
@@ -83,6 +84,34 @@ def _of_any_length(machine: Script) -> Native:
         return machine.call(made, list(size), options)
 
     return Native("torch.empty", array, plain=False)
+
+
+def _of_any_texts(machine: Script, name: str) -> Native:
+    """``torch.zeros((4, longest))`` for the tokens of texts that are evaluated, whose longest only
+    the run has: it is taken for as long as the model's context, which is more than most are."""
+    made = machine.library("torch").names[name]
+
+    def rows(*given: Value, **options: Value) -> Value:
+        listed = isinstance(given[0], (tuple, list)) if given else False
+        if name == "full" and isinstance(given[-1], Unknown) and "dtype" in options:
+            given = (*given[:-1], 0)  # what fills it means nothing to memory
+        sizes = tuple(given[0]) if listed else given[:2]
+        longest = sizes[1] if len(sizes) == 2 else None
+        _, context = machine.around.shape
+        is_evaluated = machine.phases.evaluates and context and options.get("device") is None
+        if (
+            not isinstance(longest, Unknown)
+            or not is_evaluated
+            or options.get("dtype") not in WHOLE
+        ):
+            return machine.call(made, list(given), options)
+        machine.made_up.add(context)
+        taken = f"texts that are evaluated are taken for {context:,} tokens ({machine.place})"
+        machine.at_most.append((taken, len(machine.card.tape.events)))
+        rest = given[1:] if listed else given[2:]
+        return machine.call(made, [(sizes[0], context), *rest], options)
+
+    return Native(f"torch.{name}", rows, plain=False)
 
 
 def _refused(machine: Script, why: str) -> Native:

@@ -11,6 +11,7 @@ from nanolint.memory.loop.reading import (
     chances,
     commands,
     ddp,
+    downloads,
     files,
     loaders,
     of_torch,
@@ -141,6 +142,7 @@ def table(machine: Script) -> dict[str, Value]:
         ),
         **of_torch.accelerator(machine),
         **loaders.table(machine, packages),
+        **downloads.table(machine),
         **watching.table(machine),
         **pictures.table(machine),
         **showing.table(machine),
@@ -168,8 +170,18 @@ def builtins(machine: Script) -> dict[str, Value]:
         "open": files.opens(machine),
         "print": prints(machine),
         "compile": Native("compile", lambda text, *_, **__: text, plain=False),
+        "__import__": Native("__import__", partial(_imported, machine), plain=False),
         "exec": Native("exec", lambda text, *given, **_: run(machine, text, *given), plain=False),
     }
+
+
+def _imported(machine: Script, name: Value, *_: Value, **__: Value) -> Value:
+    """``__import__("a.b")``, which gives ``a``."""
+    if not isinstance(name, str):
+        return machine.unknown("which module is imported")
+    found = machine.load(name)
+    first = name.partition(".")[0]
+    return found if first == name else machine.load(first)
 
 
 def _importer(machine: Script) -> Native:

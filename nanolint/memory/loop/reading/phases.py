@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tape import Tape
 
 TRAINING = frozenset({Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER})
+EVALUATIONS = (Phase.EVAL, Phase.EVAL_LATE)
 
 
 class Finished(BaseException):
@@ -67,6 +68,11 @@ class Phases:
     def learns(self) -> bool:
         """Whether what comes next is for training: an optimizer is there, and nothing evaluates."""
         return not self.are_late and self._tape.phases[-1][1] is Phase.FORWARD
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether a model was told to evaluate, and none since to train."""
+        return self._tape.phases[-1][1] in EVALUATIONS
 
     def _enter(self, phase: Phase) -> None:
         self._after_backward = False

@@ -11,8 +11,17 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.group import Group
-from nanolint.memory.loop.reading import files, jumping, later, outside, passing, training
+from nanolint.memory.loop.reading import (
+    files,
+    filling,
+    jumping,
+    later,
+    outside,
+    passing,
+    training,
+)
 from nanolint.memory.loop.reading.compiling import compiler
+from nanolint.memory.loop.reading.downloads import Answer
 from nanolint.memory.loop.reading.environment import is_demanded
 from nanolint.memory.loop.reading.lacking import never_set
 from nanolint.memory.loop.reading.lengths import Lengths
@@ -267,6 +276,7 @@ class Reader(Values):
         full = jumping.filled(self, node, frame)
         try:
             passing.over(self, node, frame, error, trained=trained)
+            filling.fill_with_tokens(self, node, frame)
             if full is not None:
                 passing.rebind(frame, *full)
         except Unread:
@@ -295,7 +305,7 @@ class Reader(Values):
     def manager(self, value: Value) -> Value:
         if isinstance(value, Device):
             return Manager(lambda: self._default(value))
-        if isinstance(value, files.File):
+        if isinstance(value, (files.File, Answer)):
             return Manager(lambda: _itself(value))
         return value
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nanolint.gpus.abilities import has_bfloat16, refuses_float8
 from nanolint.memory.guarded import answer
 from nanolint.memory.loop.reading import later
-from nanolint.memory.loop.reading.phases import Finished
+from nanolint.memory.loop.reading.phases import EVALUATIONS, Finished
 from nanolint.memory.loop.reading.reader import Reader
 from nanolint.memory.loop.reading.surroundings import Surroundings
 from nanolint.memory.model.reading.certain import is_certain
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
 
 FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
-EVALUATIONS = (Phase.EVAL, Phase.EVAL_LATE)
 MUCH = 2  # a phase with less than half of the peak does not move it
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
 

@@ -83,6 +83,7 @@ _HARMLESS_VARIABLES = frozenset(
 # What products of float32 may compute in; the second name is that of PyTorch 2.9 and later.
 _BACKENDS = ("torch.backends.cuda.matmul is", "torch.backends is")
 _PRECISIONS = ("allow_tf32", "fp32_precision")
+DETERMINISTIC = "torch.use_deterministic_algorithms"
 _ALLOCATOR = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 
 
@@ -94,6 +95,9 @@ def table(machine: Script) -> dict[str, Value]:
         ),
         "set_default_dtype": Native(
             "set_default_dtype", lambda dtype: _dtype(machine, dtype), plain=False
+        ),
+        "use_deterministic_algorithms": Native(
+            DETERMINISTIC, lambda mode=None, **_: _deterministic(machine, mode), plain=False
         ),
         "set_default_tensor_type": Native(
             "set_default_tensor_type",
@@ -111,6 +115,12 @@ def _device(machine: Script, device: Value) -> None:
 def _dtype(machine: Script, dtype: Value) -> None:
     if dtype is not FLOAT32:
         _decided(machine, "a default type other than float32")
+
+
+def _deterministic(machine: Script, mode: Value) -> None:
+    """Which kernels are taken instead is not known."""
+    if mode is not False:
+        doubt(machine, f"{DETERMINISTIC} is not known")
 
 
 def _decided(machine: Script, what: str) -> None:

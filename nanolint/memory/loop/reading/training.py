@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.constants import GRAD_NORM_CHUNK
 from nanolint.memory.loop.grad_scaler import GradScaler
+from nanolint.memory.model.reading.calls import undecorated
 from nanolint.memory.model.reading.interpreter import written
 from nanolint.memory.model.reading.torch.calling import operation
 from nanolint.memory.model.reading.values import (
     Event,
+    Function,
     Instance,
     Later,
     Namespace,
@@ -26,6 +28,7 @@ from nanolint.memory.tensors.names import METHODS
 from nanolint.memory.tensors.parameter import Parameter
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.source.updates import STEP, updates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -59,8 +62,21 @@ def is_rate(group: Value, name: Value) -> bool:
 
 
 def is_optimizer(value: Instance) -> bool:
-    """Whether an object updates parameters."""
+    """Whether an object updates parameters: one of torch's optimizers, or of the program's own."""
+    return is_torch_optimizer(value) or is_own_optimizer(value)
+
+
+def is_torch_optimizer(value: Instance) -> bool:
+    """Whether a class of torch's is below it."""
     return any(each.name == "Optimizer" and each.module.name == OPTIM for each in value.cls.mro)
+
+
+def is_own_optimizer(value: Instance) -> bool:
+    """Whether its class is the program's alone, with a ``step`` that updates parameters."""
+    if value.cls.is_module or value.cls.unknown is not None or not value.cls.module.path:
+        return False
+    step = undecorated(value.cls.find(STEP))
+    return isinstance(step, Function) and updates(step.node)
 
 
 def read_text(machine: Script, name: str, module: str, given: dict[str, Value]) -> Namespace:
@@ -102,7 +118,7 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
         OPTIM,
         {
             "kept": Native("kept", lambda *given: _kept(machine, *given), plain=False),
-            "made": Native("made", lambda optimizer: _made(machine, optimizer), plain=False),
+            "made": Native("made", lambda optimizer: made(machine, optimizer), plain=False),
             "loaded": Native("loaded", lambda *given: _loaded(machine, *given), plain=False),
         },
     )
@@ -142,7 +158,8 @@ def _generator() -> Namespace:
     return Namespace("generator", {"manual_seed": seed, "seed": seed})
 
 
-def _made(machine: Script, optimizer: Instance) -> None:
+def made(machine: Script, optimizer: Instance) -> None:
+    """An optimizer is there: what comes next is for training."""
     machine.phases.optimizers.append(optimizer)
     machine.happens(Event.OPTIMIZER_MADE)
 

@@ -69,7 +69,9 @@ def convert(
         return machine.truth(arguments[0]) if arguments else False
     if kind is object:
         return Instance(Class("object", (), {}, Namespace("builtins", {})))
-    if kind in (int, float, complex) and arguments and isinstance(arguments[0], Tensor):
+    if kind is float and len(arguments) == 1 and isinstance(arguments[0], Tensor):
+        return machine.call(machine.attribute(arguments[0], "item"), [])
+    if kind in (int, complex) and arguments and isinstance(arguments[0], Tensor):
         return machine.unknown(CONTENTS)
     if kind is str:
         return _text(machine, *arguments)
@@ -153,7 +155,7 @@ def table(machine: Machine) -> dict[str, Value]:
     plain("reversed", lambda values: iter(list(machine.iterate(values))[::-1]))
     plain("iter", lambda values: iter(machine.iterate(values)))
     plain("sorted", lambda values, key=None, reverse=False: ordered(machine, values, key, reverse))
-    plain("enumerate", lambda values, start=0: enumerate(machine.iterate(values), start))
+    plain("enumerate", lambda values, start=0: _enumerated(machine, values, start))
     looks("next", lambda values, *default: _next(machine, values, *default))
     looks("zip", lambda *values, strict=False: zip(*map(machine.iterate, values), strict=strict))
     looks("map", lambda function, *values: _map(machine, function, values))
@@ -179,6 +181,12 @@ def table(machine: Machine) -> dict[str, Value]:
     for name in ("exec", "eval", "compile", "__import__", "locals"):
         looks(name, lambda *_, name=name, **__: machine.unknown(f"{name}()"))
     return known
+
+
+def _enumerated(machine: Machine, values: Value, start: Value) -> Value:
+    """Of what is generated nobody knows how much there is, numbered or not."""
+    numbered = enumerate(machine.iterate(values), start)
+    return Generated(numbered) if isinstance(values, Generated) else numbered
 
 
 def _names(machine: Machine, *owner: Value) -> Value:

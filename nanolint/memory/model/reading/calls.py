@@ -301,9 +301,18 @@ def _as_written(machine: Machine, decorator: Unknown, value: Value) -> Value:
 
 def _managed(machine: Machine, manager: Manager, function: Value) -> Value:
     """A function that runs inside a context manager."""
+    return Native(MANAGED, partial(_within, machine, manager, function), plain=False)
 
-    def run(*arguments: Value, **keywords: Value) -> Value:
-        with manager.enter():
-            return machine.call(function, list(arguments), keywords)
 
-    return Native(MANAGED, run, plain=False)
+def _within(
+    machine: Machine, manager: Manager, function: Value, *arguments: Value, **keywords: Value
+) -> Value:
+    with manager.enter():
+        return machine.call(function, list(arguments), keywords)
+
+
+def undecorated(value: Value) -> Value:
+    """The function that runs inside context managers; any other value as it is."""
+    while isinstance(value, Native) and value.name == MANAGED:
+        *_, value = value.function.args  # type: ignore[attr-defined]
+    return value

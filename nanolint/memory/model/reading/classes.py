@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.records import Field, check_frozen, fields_of, fill, made_by
+from nanolint.memory.model.reading.records import (
+    VALIDATES,
+    Field,
+    check_frozen,
+    fields_of,
+    fill,
+    made_by,
+)
 from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
@@ -45,7 +52,7 @@ def define(machine: Machine, node: ast.ClassDef, frame: Frame) -> Class:
         _own(cls, value)
     if any(each is machine.enumeration for each in cls.mro[1:]):
         _enumerate(cls)
-    if any(each is machine.named_tuple for each in cls.mro[1:]):
+    if any(each is machine.named_tuple or VALIDATES in each.names for each in cls.mro[1:]):
         cls.names["__dataclass__"] = {}
     return cls
 

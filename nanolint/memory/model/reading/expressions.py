@@ -21,7 +21,7 @@ from nanolint.memory.model.reading.comprehensions import (
 )
 from nanolint.memory.model.reading.offsets import window
 from nanolint.memory.model.reading.scopes import MISSING, Frame, Kind
-from nanolint.memory.model.reading.values import Formed, Function, Unknown
+from nanolint.memory.model.reading.values import Formed, Function, Instance, Unknown
 from nanolint.memory.symbolic import Symbolic
 
 if TYPE_CHECKING:
@@ -213,6 +213,8 @@ def _text(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Value:
 def _formatted(machine: Machine, node: ast.FormattedValue, frame: Frame) -> Value:
     value = machine.evaluate(node.value, frame)
     style = machine.evaluate(node.format_spec, frame) if node.format_spec else ""
+    if isinstance(value, Instance) and not style and value.cls.has("__str__"):
+        value = machine.convert(str, [value], {})  # a path
     if isinstance(value, Unknown):
         return value
     if type(value) is Symbolic:

@@ -15,7 +15,7 @@ from nanolint.memory.model.reading.copies import copied, shallow
 from nanolint.memory.model.reading.functional import functools, iteration
 from nanolint.memory.model.reading.patterns import regular_expressions
 from nanolint.memory.model.reading.queues import queue
-from nanolint.memory.model.reading.record_libraries import attrs, dataclasses
+from nanolint.memory.model.reading.record_libraries import attrs, dataclasses, pydantic
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
@@ -58,6 +58,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "string": Namespace("string", {name: getattr(string, name) for name in OF_CHARACTERS}),
         "dataclasses": dataclasses(machine),
         **dict.fromkeys(("attr", "attrs"), attrs(machine)),
+        "pydantic": pydantic(),
         "enum": Namespace(
             "enum",
             {

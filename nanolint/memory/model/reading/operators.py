@@ -12,7 +12,14 @@ from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.scopes import MISSING
-from nanolint.memory.model.reading.values import CONTENTS, Class, Instance, Native, Unknown
+from nanolint.memory.model.reading.values import (
+    CONTENTS,
+    Annotation,
+    Class,
+    Instance,
+    Native,
+    Unknown,
+)
 from nanolint.memory.model.reading.watched import plain
 from nanolint.memory.tensors.tensor import Tensor
 
@@ -61,7 +68,7 @@ def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Val
         if isinstance(each, Unknown):
             return each
     name, function = BINARY[type(op)]
-    if name == "or" and (isinstance(left, Class) or isinstance(right, Class)):
+    if name == "or" and any(isinstance(each, (Class, Annotation)) for each in (left, right)):
         return left, right  # ``First | Second``: types, for annotations and isinstance
     if isinstance(left, Instance) or isinstance(right, Instance):
         return _by_methods(machine, name, left, right)

@@ -1,13 +1,15 @@
-"""What makes records of classes: Python's ``dataclasses``, and attrs."""
+"""What makes records of classes: Python's ``dataclasses``, attrs and pydantic."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.records import Field, decorate, fields_of
+from nanolint.memory.model.reading import validated
+from nanolint.memory.model.reading.copies import shallow
+from nanolint.memory.model.reading.records import VALIDATES, Field, decorate, fields_of
 from nanolint.memory.model.reading.scopes import MISSING
-from nanolint.memory.model.reading.values import Class, Instance, Namespace, Native
+from nanolint.memory.model.reading.values import Class, Instance, Namespace, Native, Property
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +73,30 @@ def attrs(machine: Machine) -> Namespace:
             "evolve": Native("evolve", partial(_replace, machine), plain=False),
         },
     )
+
+
+def pydantic() -> Namespace:
+    """``pydantic``: what extends its BaseModel has the fields that it annotates."""
+
+    def field(default: Value = MISSING, default_factory: Value = MISSING, **_: Value) -> Field:
+        return Field(MISSING if default is ... else default, default_factory)
+
+    dump = Property(Native("model_dump", validated.dumps))
+    copy = Property(Native("model_copy", _copies, plain=False))
+    names: dict[str, Value] = {VALIDATES: True, "model_dump": dump, "dict": dump}
+    base = Class("BaseModel", (), {**names, "model_copy": copy}, Namespace("pydantic", {}))
+    return validated.pydantic(base, Native("Field", field, plain=False))
+
+
+def _copies(value: Instance) -> Native:
+    """``model_copy``."""
+
+    def copy(update: Value = None, **_: Value) -> Instance:
+        made: Instance = shallow(value)
+        made.attributes |= update or {}
+        return made
+
+    return Native("model_copy", copy, plain=False)
 
 
 def _decorator(machine: Machine, any_default: bool = False) -> Callable[..., Value]:

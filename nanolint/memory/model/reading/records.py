@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.scopes import MISSING
+from nanolint.memory.model.reading.validated import converted, tell_validators
 from nanolint.memory.model.reading.values import Class, Instance, Method
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
 
 MARK = "__dataclass__"  # the name in a class under which its decorator's options are kept
+VALIDATES = "__validates__"  # that of pydantic's BaseModel, of which every heir is a record
 
 
 class Field:
@@ -138,11 +140,14 @@ def fill(
 ) -> None:
     """The ``__init__`` that ``cls`` has, for an object of it or of a class that extends it."""
     fields = fields_of(cls)
+    is_checked = cls.has(VALIDATES)
+    if is_checked:
+        tell_validators(machine, cls)
     if len(arguments) > len(fields):
         raise TypeError(f"{cls.name}() takes {len(fields)} arguments")
     passed = dict(zip(fields, arguments, strict=False)) | keywords
     for name in passed:
-        if name not in fields:
+        if name not in fields and not is_checked:
             raise TypeError(f"{cls.name}() got an unexpected argument '{name}'")
     for name, default in fields.items():
         value = passed.get(name, MISSING)
@@ -156,6 +161,6 @@ def fill(
                     continue  # __post_init__ sets it
         if value is MISSING:
             raise TypeError(f"{cls.name}() misses the argument '{name}'")
-        made.attributes[name] = value
+        made.attributes[name] = converted(machine, cls, name, value) if is_checked else value
     if made.cls.has("__post_init__"):
         machine.call(Method(made.cls.find("__post_init__"), made), [])

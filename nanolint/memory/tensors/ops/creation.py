@@ -289,6 +289,21 @@ def new_zeros(
     return full_of(device or x.device, sizes_of(size), dtype or x.dtype, role, fill_value)
 
 
+def new_tensor(
+    x: Tensor,
+    data: Any,
+    *,
+    dtype: Dtype | None = None,
+    device: Device | None = None,
+    **_options: Any,
+) -> Tensor:
+    """``x.new_tensor``: of numbers, in the type of ``x``."""
+    where = device or x.device
+    if tracer_at(where) is not None:
+        raise NotModelled("Tensor.new_tensor in a graph")
+    return tensor(data, device=where, dtype=dtype or x.dtype)
+
+
 def new_full(
     x: Tensor,
     size: Sequence[int],

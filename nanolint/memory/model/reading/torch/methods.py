@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.model.reading.offsets import Real
+from nanolint.memory.model.reading.offsets import Index, Real
 from nanolint.memory.model.reading.torch import hooks
 from nanolint.memory.model.reading.torch.calling import device_of, operation
 from nanolint.memory.model.reading.values import (
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 TO = METHODS["to"]
-FILLS = "fill_"
+FILLS, NUMBERS = "fill_", "new_tensor"
 VALUES = ("item", "tolist", "numpy")  # what only a run could tell
 
 
@@ -68,10 +68,18 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
 
 
 def _seen(name: str, given: tuple[Value, ...]) -> tuple[Value, ...]:
-    """What a method is given; the number that a tensor is filled with need not be known."""
+    """What a method is given; the numbers that a tensor is filled with need not be known."""
+    if name == NUMBERS:
+        return tuple(_any_number(each) for each in given)
     if name != FILLS:
         return given
     return tuple(0 if isinstance(each, Unknown) else each for each in given)
+
+
+def _any_number(value: Value) -> Value:
+    if isinstance(value, list):
+        return [_any_number(each) for each in value]
+    return 0 if isinstance(value, (Real, Index, Figure)) else value
 
 
 def _contents(machine: Machine, name: str, x: Tensor) -> Value:
