@@ -39,16 +39,17 @@ def likely_texts(context: Context, typed: int | None = None) -> dict[str, Iterat
     for each in context.module.assignments:
         span = each.value_span
         if typed is not None and span.start <= typed <= span.end and span != passes:
-            what = MICRO_BATCH if span == batch else each.key
-            found[what] = batches if span == batch else _numbers(context.text, span, sizes)
+            if span == batch:
+                found[MICRO_BATCH] = batches
+            else:
+                found[each.key] = _numbers(context.text, span, sizes)
     found[TRUTHS] = _truths(context)
     found[RATES] = _rates(context)
     for each in _counting(context):
         found.setdefault(each.key, _numbers(context.text, each.value_span, counts))
     found[PASSES] = (_with(context.text, (passes, value)) for value in DIGITS if passes)
     found.setdefault(MICRO_BATCH, batches)
-    if SIZE not in found:
-        found[SIZE] = _numbers(context.text, size, sizes)
+    found.setdefault(SIZE, _numbers(context.text, size, sizes))
     found[OTHERS] = _numbers(context.text, batch, other_micro_batches)
     return found
 

@@ -81,7 +81,7 @@ class NanolintServer(LanguageServer):
         """A document that is open, once it is judged; None for another one."""
         document = self.session.document(uri)
         if document is not None:
-            await self._judgements.settle(document)
+            await self.judged(document)
         return document
 
     async def diagnostics(self, document: Document) -> list[types.Diagnostic]:

@@ -72,8 +72,12 @@ class Asked:
         """Whether all that was asked elsewhere is answered alike here, where it is asked, too."""
         agrees = other.answers_alike(self._card)
         if agrees:
-            self._answers |= other._answers
+            self.take(other)
         return agrees
+
+    def take(self, other: Asked) -> None:
+        """What was asked elsewhere, of the same card, is asked here, too."""
+        self._answers |= other._answers
 
     @property
     def watches(self) -> bool:

@@ -149,10 +149,8 @@ def _twice(graph: Operations, *, apart: bool) -> dict[Operation, Operation]:
     handed out stays by itself (``nodes_that_alias_outputs``), and where those are told ``apart``
     what the backward pass needs is not one with what it does not (partitioners.py,
     ``partition_key``)."""
-    needed = set(graph.gradients) if apart else set()
-    for each in reversed(graph.all) if apart else ():
-        if each in needed:
-            needed.update(each.of)
+    gradients = [each for each in graph.gradients if each is not None]
+    needed = graph.needed_by(gradients) if apart else set()
     old: dict[Operation, Operation] = {}
     known: dict[Hashable, Operation] = {}
     alone = {base_of(each) for each in (*graph.outputs, *graph.gradients) if each is not None}

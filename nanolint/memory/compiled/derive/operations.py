@@ -162,12 +162,17 @@ class Operations:
         self.gradients = [each and replaced(each, old) for each in self.gradients]
         self.all = [each for each in self.all if each not in old]
 
+    def needed_by(self, operations: Iterable[Operation]) -> set[Operation]:
+        """These, and all that they are computed from."""
+        found = set(operations)
+        for each in reversed(self.all):
+            if each in found:
+                found.update(each.of)
+        return found
+
     def drop_dead(self) -> None:
         """Leave out what nothing that is wanted needs; inputs stay."""
-        alive = set(self.wanted())
-        for each in reversed(self.all):
-            if each in alive:
-                alive.update(each.of)
+        alive = self.needed_by(self.wanted())
         self.all = [each for each in self.all if each in alive or each.kind == INPUT]
 
 
