@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.explained import explained
+from tests.trainers.small_net import net
 from validation.variations import TEXTS
 
 if TYPE_CHECKING:
@@ -36,25 +37,21 @@ def test_attention_is_made_there_too(tmp_path: Path) -> None:
     assert found - without == 4 * (3 * 128 * 128 + 3 * 128 + 128 * 128 + 128)
 
 
-NUMBERS = """
+MODEL = net(
+    "x = self.wte(x)",
+    "x = torch.where(x < 0, x.new_tensor(0.3), x)",
+    "x = x * x.new_tensor([[0.1] * 64] * 128)",
+    "k = x.new_tensor([1, 2], dtype=torch.long)",
+    "x = self.head(x)",
+    "return F.cross_entropy(x.view(-1, 1000), y.view(-1)) + k.sum()",
+)
+NUMBERS = f"""
 import torch
 import torch.nn.functional as F
 from torch import nn
 device = "cuda"
 torch.use_deterministic_algorithms(False)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.wte = nn.Embedding(1000, 64)
-        self.head = nn.Linear(64, 1000, bias=False)
-    def forward(self, x, y):
-        x = self.wte(x)
-        x = torch.where(x < 0, x.new_tensor(0.3), x)
-        x = x * x.new_tensor([[0.1] * 64] * 128)
-        k = x.new_tensor([1, 2], dtype=torch.long)
-        x = self.head(x)
-        return F.cross_entropy(x.view(-1, 1000), y.view(-1)) + k.sum()
-model = Net().to(device)
+{MODEL}model = Net().to(device)
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 for step in range(100):
     x = torch.randint(0, 1000, (16, 128)).to(device)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.lsp.session import Session
 from nanolint.memory import recording
 from nanolint.memory.compiled.derive import planned
 from nanolint.memory.compiled.derive.operations import (
@@ -26,17 +25,13 @@ from nanolint.memory.tape import Component, Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT32
 from nanolint.memory.tensors.role import role
-from tests.support.project_tree import write_project
+from tests.memory.test_worked_out import COLUMNS, run_of
 from validation.composed import composed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 CARD, SMALLER = "rtx-4090", "rtx-4070"  # which splits some sums otherwise
-COLUMNS = (
-    *("events", "sizes", "names", "components", "phases", "doubts", "above", "assumed"),
-    *("flops", "steps", "printed", "wheres"),
-)
 NUMBERS = (160, 314, 640, 754, 758, 774)
 
 # Of an operation, what follows from the others, or is remembered of it.
@@ -67,16 +62,10 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Planning]:
 def told(root: Path, number: int, note: str, card: str = CARD) -> dict[str, str]:
     """All that is said of a composed script, in which a text is another one."""
     text = f"note = '{note}'\n{composed(number)}"
-    path = write_project(root, {"train.py": text}) / "train.py"
-    session = Session({}, pytest.fail)
-    session.set_target(card)
-    session.open("script", path, text, is_python=True)
-    document = session.document("script")
-    assert document is not None
-    assert document.context is not None
-    assert document.context.run is not None
-    tape = recording.located(document.context.run, find(card).gpu).tape
-    return {column: repr(getattr(tape, column)) for column in COLUMNS}
+    run = run_of(root, text)
+    assert run is not None
+    tape = recording.located(run, find(card).gpu).tape
+    return {column: repr(getattr(tape, column)) for column in (*COLUMNS, "wheres")}
 
 
 @pytest.mark.parametrize("slot", sorted(set(Operation.__slots__) - DERIVED))

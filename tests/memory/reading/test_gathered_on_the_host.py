@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.explained import explained
+from tests.trainers.small_net import net
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCRIPT = """
+MODEL = net(
+    "out = self.head(self.wte(x))",
+    "return out, F.cross_entropy(out.view(-1, 1000), y.view(-1))",
+)
+SCRIPT = f"""
 import torch, torch.nn as nn
 from torch.nn import functional as F
 batch_size = 8
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.wte = nn.Embedding(1000, 64)
-        self.head = nn.Linear(64, 1000, bias=False)
-    def forward(self, x, y):
-        out = self.head(self.wte(x))
-        return out, F.cross_entropy(out.view(-1, 1000), y.view(-1))
-model = Net().cuda()
+{MODEL}model = Net().cuda()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 def batch():
     x = torch.randint(1000, (batch_size, 128)).cuda()

@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.explained import explained
+from tests.trainers.small_net import net
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCRIPT = """
+MODEL = net(
+    "return F.cross_entropy(self.head(self.wte(x)).view(-1, 1000), y.view(-1))",
+)
+SCRIPT = f"""
 import torch, torch.nn as nn
 batch_size = 8
 from torch.nn import functional as F
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.wte = nn.Embedding(1000, 64)
-        self.head = nn.Linear(64, 1000, bias=False)
-    def forward(self, x, y):
-        return F.cross_entropy(self.head(self.wte(x)).view(-1, 1000), y.view(-1))
-model = Net().cuda()
+{MODEL}model = Net().cuda()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 def distance(orders):
     found = []
