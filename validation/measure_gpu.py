@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from cases import Case, cases  # a script's neighbour, not a package: torch is all it may need
+from card import Runs, described, peaks, seen, watch  # a script's neighbour: torch is all it may need
+from cases import Case, cases
 
 EVAL_ITERS = 2  # from the second batch on, every evaluation pass is like the one before
 STEPS = 3  # Adam's state appears after the first; from the second on, every step is the same
@@ -30,14 +29,17 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("nanogpt", type=Path, help="a checkout of nanoGPT, for its model.py")
     parser.add_argument("--out", type=Path, help="the JSON file to write")
     parser.add_argument("--budget", type=float, default=540, help="seconds (default 540)")
-    parser.add_argument("--only", default="", help="only cases whose name contains this")
+    parser.add_argument("--together", type=int, default=1, help="cases at a time (default 1)")
+    parser.add_argument("--only", default="", help="only cases whose name and mode contain this")
+    parser.add_argument("--events", action="store_true", help="keep what the allocator is asked")
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     parser.add_argument("--case", help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
     if arguments.case:
-        print(json.dumps(measure(json.loads(arguments.case), arguments.nanogpt)))
+        found = measure(json.loads(arguments.case), arguments.nanogpt, events=arguments.events)
+        print(json.dumps(found))
         return 0
-    chosen = [case for case in cases() if arguments.only in case["name"]]
+    chosen = [case for case in cases() if arguments.only in mode(case)]
     if arguments.list:
         for case in chosen:
             print(json.dumps(case))
@@ -52,7 +54,14 @@ def main(argv: list[str] | None = None) -> int:
         return _fail("torch finds no CUDA device")
     if arguments.out is None:
         return _fail("--out is needed")
-    return _run_all(chosen, arguments.nanogpt, arguments.out, time.monotonic() + arguments.budget)
+    more = ["--events"] if arguments.events else []
+    runs = Runs(arguments.budget, arguments.together, CASE_TIMEOUT)
+    return _run_all(chosen, arguments.nanogpt, arguments.out, runs, more)
+
+
+def mode(case: Case) -> str:
+    """The name of a case and whether it is compiled."""
+    return f"{case['name']} {'compiled' if case['compile'] else 'eager'}"
 
 
 def _fail(message: str) -> int:
@@ -60,74 +69,55 @@ def _fail(message: str) -> int:
     return 2
 
 
-def _run_all(chosen: list[Case], nanogpt: Path, out: Path, deadline: float) -> int:
+def _run_all(chosen: list[Case], nanogpt: Path, out: Path, runs: Runs, more: list[str]) -> int:
+    kept = {json.dumps(case): case for case in chosen}
+    commands = {
+        each: [sys.executable, __file__, str(nanogpt), "--case", each, *more] for each in kept
+    }
     results: list[dict[str, Any]] = []
-    for case in chosen:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            results.append({"case": case, "error": "not started: the budget is spent"})
-            continue
-        results.append(_run_one(case, nanogpt, min(left, CASE_TIMEOUT)))
+    for each, found in runs.every(commands, crowded):
+        case = kept[each]
+        results.append({"case": case, **found})
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps({"card": _card(), "results": results}, indent=1) + "\n")
-        print(case["name"], case["compile"], results[-1].get("error", "ok"), flush=True)
+        out.write_text(json.dumps({"card": described(), "results": results}, indent=1) + "\n")
+        print(case["name"], case["compile"], found.get("error", "ok"), flush=True)
     return 0
 
 
-def _run_one(case: Case, nanogpt: Path, timeout: float) -> dict[str, Any]:
-    command = [sys.executable, __file__, str(nanogpt), "--case", json.dumps(case)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
-        return {"case": case, "error": f"stopped after {timeout:.0f} s"}
-    if done.returncode:
-        return {"case": case, "error": done.stderr.strip()[-400:]}
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+def crowded(found: dict[str, Any]) -> bool:
+    """Whether the card was too full for a case that has no limit: it may be the others' doing."""
+    return not found.get("limited") and bool(found.get("oom") or found.get("retries"))
 
 
-def _card() -> dict[str, Any]:
-    import torch
-
-    properties = torch.cuda.get_device_properties(0)
-    return {
-        "name": properties.name,
-        "total_bytes": properties.total_memory,
-        "sm_count": properties.multi_processor_count,
-        "compute_capability": [properties.major, properties.minor],
-        "torch": torch.__version__,
-        "cuda": torch.version.cuda,
-        "driver": _nvidia_smi("driver_version"),
-    }
-
-
-def _nvidia_smi(field: str) -> str | None:
-    command = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader,nounits", "-i", "0"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
-
-
-def measure(case: Case, nanogpt: Path) -> dict[str, Any]:
+def measure(case: Case, nanogpt: Path, *, events: bool = False) -> dict[str, Any]:
     """Run one case and return its peaks in bytes by phase, or the out-of-memory message."""
     import torch
 
-    before = torch.cuda.mem_get_info()[0]
-    torch.cuda.init()
+    before = torch.cuda.mem_get_info()
     if case["limit_gib"] is not None:
         total = torch.cuda.get_device_properties(0).total_memory
         torch.cuda.set_per_process_memory_fraction(case["limit_gib"] * 2**30 / total)
+    if events:
+        watch()
     meter = Meter()
     try:
         Trainer(case, nanogpt, meter).train()
         oom = None
-    except torch.cuda.OutOfMemoryError as error:
+    except RuntimeError as error:  # torch.compile's own error, where it was timing a product
+        if "out of memory" not in str(error):
+            raise
         oom = str(error)
     meter.mark("out of memory" if oom else "end")
-    process = before - torch.cuda.mem_get_info()[0]
-    return {"case": case, "phases": meter.phases, "oom": oom, "process_bytes": process}
+    overall = peaks()
+    return {
+        "phases": meter.phases,
+        "oom": oom,
+        "limited": case["limit_gib"] is not None,
+        "retries": overall["retries"],
+        "process_bytes": overall["process_bytes"],
+        "free_bytes": [before[0], overall["free_bytes"]],
+        **({"events": seen()} if events else {}),
+    }
 
 
 class Meter:

@@ -33,7 +33,8 @@ def table(recording: dict[str, Any]) -> str:
         "| case | compile | measured allocated, reserved | predicted | error | verdicts |",
         "|---|---|---|---|---|---|",
     ]
-    lines += [_row(result, gpu) for result in recording["results"] if "error" not in result]
+    release = recording["card"]["torch"]
+    lines += [_row(each, gpu, release) for each in recording["results"] if "error" not in each]
     return "\n".join(lines)
 
 
@@ -45,19 +46,22 @@ def card(recorded: dict[str, Any]) -> Gpu:
     return Gpu(recorded["name"], "nvidia", total, total, sms, (major, minor), False, "measured")
 
 
-def run_of(case: dict[str, Any], gpu: Gpu) -> Run:
-    """The run of a measured case."""
+def run_of(case: dict[str, Any], gpu: Gpu, release: str) -> Run:
+    """The run of a measured case, with the ``release`` of PyTorch that was measured."""
     modern = (gpu.compute_capability or (8, 0)) >= (8, 0)
     flash = case["dtype"] != "float32" and modern
     attention = Attention.FLASH if flash else Attention.EFFICIENT
     values = {key: case[key] for key in CASE_KEYS}
-    return replace(default_run(), attention=attention, **values)
+    major, minor = release.split(".")[:2]
+    return replace(
+        default_run(), attention=attention, torch=(int(major), int(minor)), **values
+    )
 
 
-def _row(result: dict[str, Any], gpu: Gpu) -> str:
+def _row(result: dict[str, Any], gpu: Gpu, release: str) -> str:
     case = result["case"]
     limit = case["limit_gib"] and int(case["limit_gib"] * GIB)
-    found = replay(run_of(case, gpu), gpu, limit_bytes=limit)
+    found = replay(run_of(case, gpu, release), gpu, limit_bytes=limit)
     allocated = max(phase["allocated"] for phase in result["phases"])
     reserved = max(phase["reserved"] for phase in result["phases"])
     peak = found.peak

@@ -221,7 +221,8 @@ def card_of(gpu: Gpu | None = None) -> Card:
     """What a tape may follow from of a card, beside what it can do."""
     count = (gpu.sm_count if gpu else None) or DEFAULT_SM_COUNT
     total = gpu.total_bytes if gpu else USUAL_BYTES
-    return Card(count, threads_per_multiprocessor(gpu), total)
+    generation = (gpu.compute_capability or (0, 0))[0] if gpu else 0
+    return Card(count, threads_per_multiprocessor(gpu), total, generation)
 
 
 class _Recipe(NamedTuple):

@@ -56,6 +56,18 @@ MULTINOMIAL_HOLDS_SINCE: Version = (2, 12)
 FLASH_STATE_ON_CARD_SINCE: Version = (2, 7)
 EFFICIENT_STATE_ON_CARD_SINCE: Version = (2, 14)
 
+# aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, check_prefer_cudnn_attention: on cards of
+# these generations, with a cuDNN above 9.15, which PyPI's wheels bring from this release on, cuDNN's
+# attention comes first. Seen on an H200 with 2.11 (validation/recorded/gpu); 2.10 has the question,
+# and an older cuDNN.
+CUDNN_ATTENTION_SINCE: Version = (2, 11)
+CUDNN_ATTENTION_GENERATIONS = frozenset({9, 10})
+# The same file, check_cudnn_dropout: from this release on only of multiples of 1/16.
+CUDNN_DROPOUT_IN_SIXTEENTHS_SINCE: Version = (2, 12)
+# The same file, check_cudnn_d256_bprop_head_dim: from this release on heads that learn and are
+# wider than 128 elements have 256.
+CUDNN_WIDE_HEADS_SINCE: Version = (2, 14)
+
 # aten/src/ATen/native/layer_norm.cpp: F.rms_norm is one kernel, before that six operations; and
 # aten/src/ATen/autocast_mode.h: autocast runs it in float32.
 RMS_NORM_FUSED_SINCE: Version = (2, 9)
@@ -108,6 +120,11 @@ def workspace_bytes(version: Version, gpu: Gpu | None) -> int:
     major = gpu.compute_capability[0] if gpu and gpu.compute_capability else None
     large = next(majors for since, majors in LARGE_WORKSPACE if version >= since)
     return LARGE_WORKSPACE_BYTES if major in large else WORKSPACE_BYTES
+
+
+def prefers_cudnn_attention(version: Version, generation: int) -> bool:
+    """Whether cuDNN's attention comes before all others on a card of this generation."""
+    return version >= CUDNN_ATTENTION_SINCE and generation in CUDNN_ATTENTION_GENERATIONS
 
 
 def bias_workspace_bytes(version: Version) -> int:

@@ -22,6 +22,7 @@ class Card(NamedTuple):
     multiprocessors: int
     threads: int  # that each multiprocessor holds at once
     total_bytes: int = 0
+    generation: int = 0  # the first number of its compute capability
     numbers: tuple[float, ...] = ()
 
 

@@ -54,7 +54,10 @@ OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls
 NAMED_RESULTS = {"flash": 5, "efficient": 4}  # with the state on the host, and debug_attn_mask
 # Results that lie as an argument does in memory, by their places (torch/_meta_registrations.py,
 # ``empty_like``).
-LYING_AS = {"flash": {0: 0}, "flash backward": {0: 1, 1: 2, 2: 3}}
+LYING_AS = {
+    "flash": {0: 0}, "flash backward": {0: 1, 1: 2, 2: 3},
+    "cudnn": {0: 0}, "cudnn backward": {0: 1, 1: 2, 2: 3},
+}  # fmt: skip
 FLEXIBLE = frozenset({"mm", "addmm"})  # kernel/mm.py: those whose rows Inductor may lay apart
 
 

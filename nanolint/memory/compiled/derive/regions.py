@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.operations import Operations
 
 # Tagged ``nondeterministic_seeded``.
-SEEDED = frozenset({"flash", "efficient"})
+SEEDED = frozenset({"flash", "efficient", "cudnn"})
 
 
 def made_again(graph: Operations) -> set[Operation]:

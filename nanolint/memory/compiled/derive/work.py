@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.operations import Operation
     from nanolint.memory.tensors.device import Device
 
-ATTENTION = frozenset({"flash", "efficient", "flash_three"})
+ATTENTION = frozenset({"flash", "efficient", "flash_three", "cudnn"})
 BACKWARD = " backward"
 
 

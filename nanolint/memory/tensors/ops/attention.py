@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.tensors.device import EFFICIENT, FLASH, KERNELS, MATH, NotTraced
+from nanolint.memory.tensors.device import CUDNN, EFFICIENT, FLASH, KERNELS, MATH, NotTraced
 from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32
 from nanolint.memory.tensors.ops.attention_kernels import (
     FLASH_WIDTHS,
@@ -19,6 +19,7 @@ from nanolint.memory.tensors.ops.attention_kernels import (
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.comparison import tril
 from nanolint.memory.tensors.ops.creation import zeros
+from nanolint.memory.tensors.ops.cudnn_attention import cudnn, is_cudnn
 from nanolint.memory.tensors.ops.dropout import dropout
 from nanolint.memory.tensors.ops.inplace import add_
 from nanolint.memory.tensors.ops.joining import pad, repeat_interleave
@@ -57,6 +58,8 @@ def scaled_dot_product_attention(
     kernels = q.device.attention_kernels
     if kernels != KERNELS and q.device.tracer is not None:
         raise NotTraced("attention by chosen kernels")
+    if CUDNN in kernels and _is_dense(q, k, v) and is_cudnn(q, k, v, dropout_p, enable_gqa):
+        return cudnn(q, k, v, mask, dropout_p)
     if FLASH in kernels and _is_flash(q, k, v, mask, is_causal, enable_gqa):
         return _flash(q, k, v, dropout_p)
     if EFFICIENT in kernels and _is_efficient(q, k, v, enable_gqa):
@@ -67,16 +70,6 @@ def scaled_dot_product_attention(
             "attention by none of its kernels" if kernels else "attention by cuDNN alone"
         )
     return _math(q, k, v, mask, dropout_p, is_causal, enable_gqa)
-
-
-def attend(
-    query: Tensor, key: Tensor, value: Tensor, *, flash: bool, dropout_p: float = 0.0
-) -> Tensor:
-    """Fused attention where it is known which kernel takes it: ``flash`` or memory-efficient."""
-    v, k, q = to_half(value), to_half(key), to_half(query)
-    if not flash or q.dtype.itemsize != 2 or q.shape[-1] > WIDEST_FLASH:
-        return efficient(q, k, v, None, dropout_p)
-    return _flash(q, k, v, dropout_p)
 
 
 def _is_flash(

@@ -13,6 +13,7 @@ from nanolint.memory.tensors.ops.attention_kernels import (
     has_state_on_card,
     splits,
 )
+from nanolint.memory.tensors.ops.cudnn_attention import WORKSPACE_BYTES, backward_workspace_bytes
 from nanolint.memory.tensors.ops.flash_three import backward_scratch
 from nanolint.memory.tensors.ops.views import contiguous
 from nanolint.memory.torch import (
@@ -151,6 +152,38 @@ def efficient(
     return record(out, (q, k, v, bias), backward, q, k, v, bias, out, *rest)
 
 
+def cudnn(
+    t: Capture, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, dropout: float
+) -> Tensor:
+    """``_scaled_dot_product_cudnn_attention`` and its backward call: results lie as their
+    inputs."""
+    b, h, n, _ = q.shape
+    made = q.role.made
+    wide = (b, h, n, v.shape[-1])
+    results = [
+        (wide, like_strides(wide, q.strides), q.dtype, made("attention output")),
+        ((b, h, n, 1), None, FLOAT32, made("attention log-sum-exp", "(B, H, T, 1)")),
+        *((((), None, INT64, made("attention random state")),) * 2),
+    ]
+    given = (q, k, v) if bias is None else (q, k, v, bias)
+    how = (STATE_FIRST, DRAWS) if dropout else (STATE_FIRST,)
+    workspace = ("cuDNN's workspace", WORKSPACE_BYTES // 4)
+    out, *rest = t.several("cudnn", CALL, given, results, *how, scratch=(workspace, workspace))
+    roles = [each.role.gradient for each in (q, k, v)]
+
+    def backward(g: Tensor, *kept: Tensor | None) -> list[Tensor | None]:
+        saved = [each for each in kept if each is not None]
+        results = [
+            (each.shape, like_strides(each.shape, each.strides), each.dtype, role)
+            for each, role in zip(saved[:3], roles, strict=True)
+        ]
+        taken = ("cuDNN's workspace", backward_workspace_bytes(q.shape, k.shape) // 4)
+        found = t.several("cudnn backward", CALL, (g, *saved), results, scratch=(taken, taken))
+        return [*found, None]
+
+    return record(out, (q, k, v, bias), backward, q, k, v, out, *rest, bias)
+
+
 def flash_three(t: Capture, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """FlashAttention 3, a library's own operation."""
     b, n, h, _ = q.shape
@@ -196,6 +229,7 @@ def padded(t: Capture, x: Tensor) -> Tensor:
 FORMULAS: Formulas = {
     "flash": flash,
     "flash_three": flash_three,
+    "cudnn": cudnn,
     "efficient": efficient,
     "padded_heads": padded,
 }

@@ -1,0 +1,151 @@
+"""The card in this machine: what it is, what a process holds of it, and many runs on it at once.
+
+Needs torch with CUDA and nothing else; pynvml, where it is installed, tells what a process holds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Result = dict[str, Any]
+MOST_EVENTS = 1_000_000
+
+
+def described() -> Result:
+    """The card and its software."""
+    import torch
+
+    properties = torch.cuda.get_device_properties(0)
+    return {
+        "name": properties.name,
+        "total_bytes": properties.total_memory,
+        "sm_count": properties.multi_processor_count,
+        "compute_capability": [properties.major, properties.minor],
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "driver": _nvidia_smi("driver_version"),
+    }
+
+
+def _nvidia_smi(field: str) -> str | None:
+    command = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader,nounits", "-i", "0"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def process_bytes() -> int | None:
+    """Bytes of the card that this process holds, its context included; None where nobody tells."""
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    try:
+        pynvml.nvmlInit()
+        handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+        found = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
+    except pynvml.NVMLError:
+        return None
+    held = [each.usedGpuMemory for each in found if each.pid == os.getpid()]
+    return held[0] if held else None
+
+
+def peaks() -> Result:
+    """What torch's allocator has counted by now, and what the process holds."""
+    import torch
+
+    torch.cuda.synchronize()
+    return {
+        "allocated": torch.cuda.max_memory_allocated(),
+        "reserved": torch.cuda.max_memory_reserved(),
+        "retries": torch.cuda.memory_stats().get("num_alloc_retries", 0),
+        "process_bytes": process_bytes(),
+        "free_bytes": torch.cuda.mem_get_info()[0],
+    }
+
+
+def watch() -> None:
+    """Have the allocator write down what it is asked for."""
+    import torch
+
+    torch.cuda.memory._record_memory_history(context=None, max_entries=MOST_EVENTS)
+
+
+def seen() -> list[int]:
+    """What the allocator was asked for since ``watch``.
+
+    The bytes that a block was asked with or, below nought, ``~`` the place of a block given back.
+    """
+    import torch
+
+    found: list[int] = []
+    place: dict[int, int] = {}
+    for entry in torch.cuda.memory._snapshot()["device_traces"][0]:
+        if entry["action"] == "alloc":
+            place[entry["addr"]] = len(found)
+            found.append(entry["size"])
+        elif entry["action"] == "free_completed" and entry["addr"] in place:
+            found.append(~place.pop(entry["addr"]))
+    return found
+
+
+class Runs:
+    """Processes on the card, some at a time.
+
+    One that ran out of memory, or had to give blocks back for want of it, runs again alone, when
+    no other holds a part of the card. What is started after ``budget`` seconds is not started.
+    """
+
+    def __init__(self, budget: float, together: int, seconds: float) -> None:
+        self.deadline, self.together, self.seconds = time.monotonic() + budget, together, seconds
+
+    def every(
+        self, commands: dict[str, list[str]], crowded: Callable[[Result], bool]
+    ) -> Iterable[tuple[str, Result]]:
+        """The name and the result of each command, which prints it as JSON in its last line."""
+        again = []
+        with ThreadPoolExecutor(self.together) as pool:
+            started = {name: pool.submit(self.one, command) for name, command in commands.items()}
+            for name, waiting in started.items():
+                found = waiting.result()
+                if self.together > 1 and crowded(found):
+                    again.append(name)
+                else:
+                    yield name, found
+        for name in again:
+            yield name, self.one(commands[name])
+
+    def one(self, command: list[str]) -> Result:
+        """The result of one command, or its error."""
+        left = min(self.deadline - time.monotonic(), self.seconds)
+        if left <= 0:
+            return {"error": "not started: the budget is spent"}
+        begun = time.monotonic()
+        started = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # torch.compile's workers end with it
+        )
+        try:
+            printed, said = started.communicate(timeout=left)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+            started.communicate()
+            return {"error": f"stopped after {left:.0f} s"}
+        if started.returncode:
+            return {"error": said.strip()[-400:]}
+        found: Result = json.loads(printed.splitlines()[-1])
+        return {**found, "seconds": round(time.monotonic() - begun, 1)}
