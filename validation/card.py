@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
 Result = dict[str, Any]
 MOST_EVENTS = 1_000_000
+ROUNDED = 512  # bytes
 
 
 def described() -> Result:
@@ -29,6 +31,7 @@ def described() -> Result:
         "name": properties.name,
         "total_bytes": properties.total_memory,
         "sm_count": properties.multi_processor_count,
+        "l2_bytes": properties.L2_cache_size,
         "compute_capability": [properties.major, properties.minor],
         "torch": torch.__version__,
         "cuda": torch.version.cuda,
@@ -98,6 +101,38 @@ def seen() -> list[int]:
         elif entry["action"] == "free_completed" and entry["addr"] in place:
             found.append(~place.pop(entry["addr"]))
     return found
+
+
+def requested(events: list[int], after: int = 0) -> int:
+    """The most bytes that were requested at once, each request rounded up to 512, as nanolint
+    counts them; from the place ``after`` on."""
+    live = most = 0
+    for place, event in enumerate(events):
+        size = event if event >= 0 else events[~event]
+        whole = -(-size // ROUNDED) * ROUNDED
+        live += whole if event >= 0 else -whole
+        if place >= after:
+            most = max(most, live)
+    return most
+
+
+def timed_until(events: list[int], l2_bytes: int) -> int:
+    """The place behind the last kernel that torch.compile timed: between two launches it writes a
+    block of the size of the card's cache (torch/_inductor/runtime/benchmarking.py)."""
+    last = [place for place, each in enumerate(events) if each < 0 and events[~each] == l2_bytes]
+    return last[-1] + 1 if last else 0
+
+
+def write(out: Path, card: Result, key: str, rows: list[Result] | dict[str, Result]) -> None:
+    """Write what was measured, a row to a line."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(rows, dict):
+        lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items()]
+        begin, end = "{", "}"
+    else:
+        lines, (begin, end) = [json.dumps(row) for row in rows], "[]"
+    text = ",\n ".join(lines)
+    out.write_text(f'{{"card": {json.dumps(card)},\n"{key}": {begin}\n {text}\n{end}}}\n')
 
 
 class Runs:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from card import described, seen, watch  # a script's neighbour: torch is all it may need
+from card import described, seen, watch, write  # a script's neighbour: torch is all it may need
 
 KERNELS = {0: "math", 1: "flash", 2: "efficient", 3: "cudnn", -1: "none"}
 
@@ -118,8 +118,7 @@ def main() -> None:
         except RuntimeError as error:
             found = {"error": str(error).splitlines()[0][:200]}
         rows.append({**of, **found})
-    table = {"card": described(), "calls": rows}
-    options.out.write_text(json.dumps(table), encoding="utf-8")
+    write(options.out, described(), "calls", rows)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from card import Runs, described, peaks, seen, watch  # a script's neighbour: torch is all it may need
+from card import Runs, described, peaks, requested, seen, watch, write  # a script's neighbour: torch is all it may need
 from cases import Case, cases
 
 EVAL_ITERS = 2  # from the second batch on, every evaluation pass is like the one before
@@ -31,12 +31,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--budget", type=float, default=540, help="seconds (default 540)")
     parser.add_argument("--together", type=int, default=1, help="cases at a time (default 1)")
     parser.add_argument("--only", default="", help="only cases whose name and mode contain this")
-    parser.add_argument("--events", action="store_true", help="keep what the allocator is asked")
+    parser.add_argument("--requested", action="store_true", help="note the most bytes requested at once")
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     parser.add_argument("--case", help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
     if arguments.case:
-        found = measure(json.loads(arguments.case), arguments.nanogpt, events=arguments.events)
+        found = measure(json.loads(arguments.case), arguments.nanogpt, watched=arguments.requested)
         print(json.dumps(found))
         return 0
     chosen = [case for case in cases() if arguments.only in mode(case)]
@@ -54,7 +54,7 @@ def main(argv: list[str] | None = None) -> int:
         return _fail("torch finds no CUDA device")
     if arguments.out is None:
         return _fail("--out is needed")
-    more = ["--events"] if arguments.events else []
+    more = ["--requested"] if arguments.requested else []
     runs = Runs(arguments.budget, arguments.together, CASE_TIMEOUT)
     return _run_all(chosen, arguments.nanogpt, arguments.out, runs, more)
 
@@ -79,7 +79,7 @@ def _run_all(chosen: list[Case], nanogpt: Path, out: Path, runs: Runs, more: lis
         case = kept[each]
         results.append({"case": case, **found})
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps({"card": described(), "results": results}, indent=1) + "\n")
+        write(out, described(), "results", results)
         print(case["name"], case["compile"], found.get("error", "ok"), flush=True)
     return 0
 
@@ -89,7 +89,7 @@ def crowded(found: dict[str, Any]) -> bool:
     return not found.get("limited") and bool(found.get("oom") or found.get("retries"))
 
 
-def measure(case: Case, nanogpt: Path, *, events: bool = False) -> dict[str, Any]:
+def measure(case: Case, nanogpt: Path, *, watched: bool = False) -> dict[str, Any]:
     """Run one case and return its peaks in bytes by phase, or the out-of-memory message."""
     import torch
 
@@ -97,7 +97,7 @@ def measure(case: Case, nanogpt: Path, *, events: bool = False) -> dict[str, Any
     if case["limit_gib"] is not None:
         total = torch.cuda.get_device_properties(0).total_memory
         torch.cuda.set_per_process_memory_fraction(case["limit_gib"] * 2**30 / total)
-    if events:
+    if watched:
         watch()
     meter = Meter()
     try:
@@ -116,7 +116,7 @@ def measure(case: Case, nanogpt: Path, *, events: bool = False) -> dict[str, Any
         "retries": overall["retries"],
         "process_bytes": overall["process_bytes"],
         "free_bytes": [before[0], overall["free_bytes"]],
-        **({"events": seen()} if events else {}),
+        **({"requested": requested(seen())} if watched else {}),
     }
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
-from validation.card import Runs, described, peaks, seen, watch
+from validation.card import Runs, described, peaks, requested, seen, timed_until, watch, write
 
 SCRIPT_TIMEOUT = 150  # seconds
 
@@ -49,18 +49,24 @@ def texts(chosen: list[str]) -> dict[str, str]:
 
 
 def measure(script: str, events: str) -> dict[str, Any]:
-    """Run a script to its end; its peaks in bytes, or how it ended."""
-    if events:
-        watch()
+    """Run a script to its end; its peaks in bytes, or how it ended.
+
+    ``requested`` is the most that was requested at once; ``settled`` the same, once torch.compile
+    has timed all of its kernels.
+    """
+    watch()
     sys.argv = [script]
     failure = None
     try:
         runpy.run_path(script, run_name="__main__")
     except BaseException as error:
         failure = f"{type(error).__name__}: {error}"[:400]
+    found, history = peaks(), seen()
     if events:
-        Path(events).write_text(json.dumps(seen()), encoding="utf-8")
-    return {**peaks(), "failure": failure}
+        Path(events).write_text(json.dumps(history), encoding="utf-8")
+    timed = timed_until(history, described()["l2_bytes"])
+    found["requested"], found["settled"] = requested(history), requested(history, timed)
+    return {**found, "failure": failure}
 
 
 def main() -> None:
@@ -99,11 +105,10 @@ def main() -> None:
             print(name, found.get("error") or found.get("failure") or "ok", flush=True)
             if history[name].exists():
                 all_events[name] = json.loads(history[name].read_text(encoding="utf-8"))
-            options.out.parent.mkdir(parents=True, exist_ok=True)
-            options.out.write_text(json.dumps({"card": described(), "scripts": rows}, indent=1))
-        if options.events:
-            with gzip.open(options.events, "wt", encoding="utf-8") as file:
-                json.dump(all_events, file)
+            write(options.out, described(), "scripts", rows)
+    if options.events:
+        with gzip.open(options.events, "wt", encoding="utf-8") as file:
+            json.dump(all_events, file)
 
 
 if __name__ == "__main__":

@@ -154,6 +154,17 @@ def test_hopper_has_its_own_workspace(project: Path, cache: Path) -> None:
             if component is Component.WORKSPACE] == [32 << 20, 32 << 20]  # fmt: skip
 
 
+def test_hopper_attends_by_cudnn(project: Path, cache: Path) -> None:
+    (project / "train.py").write_text(
+        "import torch\n"
+        "q = torch.zeros(2, 4, 64, 32, device='cuda', dtype=torch.bfloat16, requires_grad=True)\n"
+        "torch.nn.functional.scaled_dot_product_attention(q, q, q).sum().backward()\n"
+    )
+    card = PretendedCard("NVIDIA H100", 80 << 30, (9, 0), 132)
+    sizes = read(told(project, cache, card=card)).tape.sizes
+    assert sizes.count(4 * 2 * 4 * 64 * 32 + 4 * 2 * 4 * 64 + 512) == 1  # of cuDNN's backward pass
+
+
 def test_a_card_older_than_the_kernels_is_refused(project: Path, cache: Path) -> None:
     with pytest.raises(CannotTrace, match=r"no kernels for compute capability 3\.5"):
         told(project, cache, card=PretendedCard(compute_capability=(3, 5)))

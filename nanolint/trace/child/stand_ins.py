@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from .attention import attend_by_cudnn
+
 TOKENS = 1 << 24  # in a file of tokens that is missing
 PATIENCE = timedelta(days=1)  # --timeout ends a trace before
 DRAWN = (
@@ -32,7 +34,7 @@ class StandIns:
         self._no_loggers()
         self._missing_tokens()
         _no_drawing()
-        _no_cudnn_attention()
+        attend_by_cudnn()
         _alone()
 
     def _no_saving(self) -> None:
@@ -92,12 +94,6 @@ def _no_drawing() -> None:
     for name in DRAWN:
         if hasattr(torch.nn.init, name):
             setattr(torch.nn.init, name, lambda tensor, *_arguments, **_options: tensor)
-
-
-def _no_cudnn_attention() -> None:
-    """cuDNN's, which PyTorch prefers on Hopper, plans with the library: flash runs instead."""
-    if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):
-        torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def _alone() -> None:

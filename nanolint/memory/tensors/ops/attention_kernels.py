@@ -203,7 +203,8 @@ def efficient(
         if not half:
             product = empty(device, (b, n, h, d), FLOAT32, made("gradient times attention output"))
             sums = empty(device, (b, n, h), FLOAT32, made("row sums"))
-        delta = empty(device, (b, h, n), FLOAT32, made("row sums"))
+        turned = half or (h > 1 and n > 1)  # else they lie by heads as they do by tokens
+        delta = empty(device, (b, h, n), FLOAT32, made("row sums")) if turned else sums
         del product, sums
         nbytes = efficient_workspace_bytes(b * h, n, d, half=half, keys=k.shape[2])
         workspace = empty(device, (nbytes,), UINT8, made("workspace of q's gradient"))

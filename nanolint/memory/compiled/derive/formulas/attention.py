@@ -145,7 +145,9 @@ def efficient(
         scratch: tuple[tuple[str, int], ...] = (delta, dq, dq, delta)
         if not half:
             times = "gradient times attention output", b * n * h * d
-            scratch = (times, sums, times, delta, sums, dq, dq, delta)
+            turned = h > 1 and n > 1  # else they lie by heads as they do by tokens
+            by_heads = (times, delta, sums, dq, dq, delta)
+            scratch = (times, sums, *(by_heads if turned else (times, dq, dq, sums)))
         found = t.several("efficient backward", CALL, (g, *saved), results, scratch=scratch)
         return [*found, *(() if learns_bias else (None,))]
 
