@@ -9,15 +9,14 @@ is kept which kernel PyTorch takes and what its allocator is asked for, forward 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-from card import described, seen, watch, write  # a script's neighbour: torch is all it may need
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
+from validation.card import described, seen, watch, write
 
 KERNELS = {0: "math", 1: "flash", 2: "efficient", 3: "cudnn", -1: "none"}
 

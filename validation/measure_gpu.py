@@ -3,8 +3,9 @@
     python validation/measure_gpu.py path/to/nanoGPT --out validation/recorded/gpu/NAME.json
 
 Needs torch with CUDA and a checkout of nanoGPT, nothing else. Each case runs in a process of its
-own, so that an out-of-memory error ends one case and its message is kept. The results are written
-after every case; no case is started once the budget is spent.
+own, so that an out-of-memory error ends one case and its message is kept. With ``--requested`` the
+most bytes that are requested at once are kept, too. The results are written after every case; no
+case is started once the budget is spent.
 """
 
 from __future__ import annotations
@@ -15,9 +16,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-from card import Runs, described, peaks, requested, seen, watch, write  # a script's neighbour: torch is all it may need
-from cases import Case, cases
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
+from validation.card import (
+    Runs,
+    described,
+    peaks,
+    requested,
+    seen,
+    watch,
+    write,
+)
+from validation.cases import Case, cases
 
 EVAL_ITERS = 2  # from the second batch on, every evaluation pass is like the one before
 STEPS = 3  # Adam's state appears after the first; from the second on, every step is the same
@@ -31,7 +40,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--budget", type=float, default=540, help="seconds (default 540)")
     parser.add_argument("--together", type=int, default=1, help="cases at a time (default 1)")
     parser.add_argument("--only", default="", help="only cases whose name and mode contain this")
-    parser.add_argument("--requested", action="store_true", help="note the most bytes requested at once")
+    parser.add_argument(
+        "--requested", action="store_true", help="note the most bytes requested at once"
+    )
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     parser.add_argument("--case", help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
@@ -154,7 +165,8 @@ class Trainer:
         self.case, self.meter, self.torch = case, meter, torch
         torch.manual_seed(1337)
         keys = ("block_size", "vocab_size", "n_layer", "n_head", "n_embd", "dropout", "bias")
-        self.model = GPT(GPTConfig(**{key: case[key] for key in keys}))
+        sizes: dict[str, Any] = {**case}
+        self.model = GPT(GPTConfig(**{key: sizes[key] for key in keys}))
         self.model.to("cuda")
         half = case["dtype"] == "float16"
         self.scaler = torch.amp.GradScaler("cuda", enabled=half)

@@ -1,10 +1,12 @@
 """Measured against predicted: what measure_gpu.py recorded on real cards, beside the replay.
 
-python validation/measured.py validation/recorded/gpu/*.json
+python validation/measured.py            # print a table for each card
+python validation/measured.py --write    # and put them into docs/measured.md
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from dataclasses import replace
@@ -17,6 +19,10 @@ from nanolint.run.run import Attention, Run
 from nanolint.trainers.nanogpt.resolve import default_run
 
 GIB = 1 << 30
+ROOT = Path(__file__).parents[1]
+RECORDINGS = (ROOT / "validation" / "recorded" / "gpu" / "h200.json",)
+PAGE = ROOT / "docs" / "measured.md"
+START, END = "<!-- measured: start -->", "<!-- measured: end -->"
 CASE_KEYS = (
     "batch_size", "block_size", "n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias",
     "dtype", "compile", "gradient_accumulation_steps",
@@ -30,8 +36,8 @@ def table(recording: dict[str, Any]) -> str:
     lines = [
         f"{gpu.name}, {software}",
         "",
-        "| case | compile | measured allocated, reserved | predicted | error | verdicts |",
-        "|---|---|---|---|---|---|",
+        "| run | measured: allocated, reserved | predicted | error | it |",
+        "|---|---|---|---|---|",
     ]
     release = recording["card"]["torch"]
     lines += [_row(each, gpu, release) for each in recording["results"] if "error" not in each]
@@ -53,9 +59,7 @@ def run_of(case: dict[str, Any], gpu: Gpu, release: str) -> Run:
     attention = Attention.FLASH if flash else Attention.EFFICIENT
     values = {key: case[key] for key in CASE_KEYS}
     major, minor = release.split(".")[:2]
-    return replace(
-        default_run(), attention=attention, torch=(int(major), int(minor)), **values
-    )
+    return replace(default_run(), attention=attention, torch=(int(major), int(minor)), **values)
 
 
 def _row(result: dict[str, Any], gpu: Gpu, release: str) -> str:
@@ -64,13 +68,15 @@ def _row(result: dict[str, Any], gpu: Gpu, release: str) -> str:
     found = replay(run_of(case, gpu, release), gpu, limit_bytes=limit)
     allocated, reserved = taken(result)
     peak = found.peak
-    died = "out of memory" if result["oom"] else "fits"
-    told = "out of memory" if found.oom else "fits"
+    died = "ran out of memory" if result["oom"] else "fitted"
+    told = "ran out of memory" if found.oom else "fitted"
+    how = "compiled" if case["compile"] else "eager"
+    outcome = died if died == told else f"{died}, predicted: {told}"
     return (
-        f"| {case['name']} | {case['compile']} | {allocated / GIB:.3f}, {reserved / GIB:.3f} GiB "
+        f"| {case['name']}, {how} | {allocated / GIB:.3f}, {reserved / GIB:.3f} GiB "
         f"| {peak.allocated_bytes / GIB:.3f}, {peak.reserved_bytes / GIB:.3f} GiB "
         f"| {peak.allocated_bytes / allocated - 1:+.2%}, {peak.reserved_bytes / reserved - 1:+.2%} "
-        f"| {died}, predicted: {told} |"
+        f"| {outcome} |"
     )
 
 
@@ -86,9 +92,17 @@ def taken(result: dict[str, Any]) -> tuple[int, int]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print a table for each recording."""
-    for name in sys.argv[1:] if argv is None else argv:
-        print(table(json.loads(Path(name).read_text(encoding="utf-8"))))
+    """Print a table for each card; with ``--write`` put them into the page."""
+    parser = argparse.ArgumentParser(description="What cards took, and what was predicted")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args(argv)
+    tables = [table(json.loads(each.read_text(encoding="utf-8"))) for each in RECORDINGS]
+    found = "\n\n".join(tables)
+    print(found)
+    if arguments.write:
+        before, rest = PAGE.read_text(encoding="utf-8").split(START)
+        text = f"{before}{START}\n{found}\n{END}{rest.split(END)[1]}"
+        PAGE.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -57,9 +57,9 @@ FLASH_STATE_ON_CARD_SINCE: Version = (2, 7)
 EFFICIENT_STATE_ON_CARD_SINCE: Version = (2, 14)
 
 # aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, check_prefer_cudnn_attention: on cards of
-# these generations, with a cuDNN above 9.15, which PyPI's wheels bring from this release on, cuDNN's
-# attention comes first. Seen on an H200 with 2.11 (validation/recorded/gpu); 2.10 has the question,
-# and an older cuDNN.
+# these generations cuDNN's attention comes first, with a cuDNN above 9.15, which PyPI's wheels have
+# from this release on. Seen on an H200 with 2.11 (validation/recorded/gpu); 2.10 asks, too, and has
+# an older cuDNN.
 CUDNN_ATTENTION_SINCE: Version = (2, 11)
 CUDNN_ATTENTION_GENERATIONS = frozenset({9, 10})
 # The same file, check_cudnn_dropout: from this release on only of multiples of 1/16.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import UserError
 from nanolint.frozen import dataclass
+from nanolint.report.attention import attention_word
 from nanolint.run.program import ReadScript
 from nanolint.run.roles import SHAPE, Role
 from nanolint.source.text import LineIndex
@@ -99,7 +100,8 @@ class Explanation:
 
     def _run(self, run: Run) -> dict[str, Any]:
         """The values of the run; null what nobody knows of a script of its own."""
-        found = {key: getattr(run, key) for key in RUN_KEYS} | {"attention": run.attention.value}
+        found = {key: getattr(run, key) for key in RUN_KEYS}
+        found["attention"] = attention_word(run, self.target)
         described = self.resolution.described
         if not isinstance(run.program, ReadScript) or described is None:
             return found

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.report.attention import attention_word
 from nanolint.report.printer import printable
 from nanolint.run.settled import Layer
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import KEYS
 
 if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Machine
     from nanolint.report.printer import Printer
     from nanolint.rule.case import Case
     from nanolint.run.run import Run
@@ -38,21 +40,21 @@ class Row:
     origin: str
 
 
-def rows(resolution: Resolution, lines: LineIndex) -> list[Row]:
-    """The values of ``resolution``; ``lines`` are those of the file at hand."""
+def rows(resolution: Resolution, lines: LineIndex, target: Machine | None) -> list[Row]:
+    """The values of ``resolution`` on ``target``; ``lines`` are those of the file at hand."""
     settings = resolution.settings
     keys = [key for key in SHOWN if key in settings]
     keys += [key for key in SHOWN_IF_SET if key in settings and _is_changed(settings[key])]
     table = [_row(settings[key], lines) for key in keys]
     if resolution.run is not None:
-        table += _derived(resolution.run)
+        table += _derived(resolution.run, target)
     return table
 
 
 def render(case: Case, lines: LineIndex, printer: Printer) -> None:
     """Write the table, and what is judged in the place of what it says."""
     resolution = case.resolution
-    table = rows(resolution, lines)
+    table = rows(resolution, lines, case.target)
     widest_key = max(len(row.key) for row in table)
     widest_value = max(len(row.value) for row in table)
     printer.line(("The run", "bold"))
@@ -71,7 +73,7 @@ def _row(setting: Setting, lines: LineIndex) -> Row:
     return Row(setting.key, "?", "not known before the run")
 
 
-def _derived(run: Run) -> list[Row]:
+def _derived(run: Run, target: Machine | None) -> list[Row]:
     """What follows from several values at once."""
     tokens = f"sequences a step, {run.tokens_per_iter:,} tokens"
     simulated = Row(
@@ -80,7 +82,7 @@ def _derived(run: Run) -> list[Row]:
     return [
         Row("world size", str(run.world_size), "processes, one GPU each"),
         *([simulated] if run.simulated_gpus > 1 else []),
-        Row("attention", run.attention.value, "the kernel that PyTorch picks"),
+        Row("attention", attention_word(run, target), "the kernel that PyTorch picks"),
         Row("effective batch", f"{run.effective_batch_size:,}", tokens),
     ]
 

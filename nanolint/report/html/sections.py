@@ -76,7 +76,7 @@ def _sections(case: Case, lines: LineIndex) -> Iterator[str]:
     )
     if verdict is not None and verdict.outcome is not Outcome.COMFORTABLE:
         yield _ways_out(case.ways_out or ())
-    table = [(row.key, row.value, row.origin) for row in rows(case.resolution, lines)]
+    table = [(row.key, row.value, row.origin) for row in rows(case.resolution, lines, case.target)]
     yield _table("The run", ("value", "is", "from"), table)
 
 

@@ -42,9 +42,7 @@ def card(*, workspace_bytes: int) -> Device:
     major, minor = map(int, TABLE["card"]["torch"].split(".")[:2])
     generation = TABLE["card"]["compute_capability"][0]
     asked = Asked(Card(TABLE["card"]["sm_count"], 2048, generation=generation))
-    return Device(
-        Tape(), asked=asked, release=(major, minor), workspace_bytes=workspace_bytes
-    )
+    return Device(Tape(), asked=asked, release=(major, minor), workspace_bytes=workspace_bytes)
 
 
 def arguments(device: Device, call: dict[str, Any]) -> list[Tensor]:

@@ -39,27 +39,29 @@ WORKSPACE_BYTES = 256  # of the forward pass, and in the backward pass beside wh
 def is_cudnn(q: Tensor, k: Tensor, v: Tensor, dropout: float, enable_gqa: bool) -> bool:
     """sdp_utils.cpp, ``can_use_cudnn_attention``, where it comes first, of dense arguments."""
     device = q.device
-    widths = q.shape[-1], v.shape[-1]
     learns = device.grad_enabled and any(each.requires_grad for each in (q, k, v))
     return (
         device.asked.ask(prefers_cudnn, device.release)
         and q.dtype.itemsize == 2
         and (enable_gqa or q.shape[1] == k.shape[1])
-        and all(width % ALIGNMENT == 0 and width <= WIDEST for width in widths)
         and k.shape[-2] != 1
         and (not dropout or q.shape[-2] != 1)
-        and _takes_dropout(dropout, device.release)
-        and not (learns and device.release >= CUDNN_WIDE_HEADS_SINCE and not _learns(*widths))
+        and is_able(q.shape[-1], v.shape[-1], dropout, device.release, learns=learns)
     )
+
+
+def is_able(width: int, of_values: int, dropout: float, release: Version, *, learns: bool) -> bool:
+    """Whether it takes heads so wide, with so much dropout."""
+    if not all(each % ALIGNMENT == 0 and each <= WIDEST for each in (width, of_values)):
+        return False
+    if learns and release >= CUDNN_WIDE_HEADS_SINCE and not _learns(width, of_values):
+        return False
+    return release < CUDNN_DROPOUT_IN_SIXTEENTHS_SINCE or dropout * STEPS_OF_DROPOUT % 1 == 0
 
 
 def prefers_cudnn(card: Card, release: Version) -> bool:
     """Whether it comes before all others on the card."""
     return prefers_cudnn_attention(release, card.generation)
-
-
-def _takes_dropout(dropout: float, release: Version) -> bool:
-    return release < CUDNN_DROPOUT_IN_SIXTEENTHS_SINCE or dropout * STEPS_OF_DROPOUT % 1 == 0
 
 
 def _learns(width: int, of_values: int) -> bool:
