@@ -182,5 +182,8 @@ class Runs:
             return {"error": f"stopped after {left:.0f} s"}
         if started.returncode:
             return {"error": said.strip()[-400:]}
-        found: Result = json.loads(printed.splitlines()[-1])
+        try:
+            found: Result = json.loads(printed.splitlines()[-1])
+        except (IndexError, ValueError):
+            return {"error": "printed no result"}
         return {**found, "seconds": round(time.monotonic() - begun, 1)}
