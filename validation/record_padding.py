@@ -22,7 +22,8 @@ from typing import TypeAlias
 
 TABLE = Path(__file__).parent / "recorded" / "padding.json"
 CARD = "a100-80gb"
-CHOOSING = """import torch
+CHOOSING = """import os
+import torch
 import torch._inductor.config, torch._inductor.fx_passes.pad_mm as _pads
 torch._inductor.config.shape_padding = True
 def _chosen(match, mat1, mat2, op, input=None):
