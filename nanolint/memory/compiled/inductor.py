@@ -62,7 +62,7 @@ LOOPS_CUT_SINCE: Version = (2, 13)
 # torch/_inductor/config.py, keep_addmm_fused_for_half_dtypes: a product in two bytes adds its bias
 # itself. Before, one that is only read element by element left it to its reader. In 2.12.1, not in
 # 2.11.
-HALF_BIASES_KEPT_SINCE: Version = (2, 12)
+HALF_BIASES_KEPT_SINCE: Version = (2, 11)
 
 # torch/_inductor/fx_passes/joint_graph.py, mul_softmax_pattern: a factor is taken out of a softmax,
 # whose largest element is looked for without it. In 2.4.1, not in 2.2.2.
