@@ -74,7 +74,7 @@ RMS_NORM_FUSED_SINCE: Version = (2, 9)
 RMS_NORM_FLOAT32_SINCE: Version = (2, 12)
 
 # aten/src/ATen/autocast_mode.cpp, cached_cast: a weight's copy requires a gradient under no_grad,
-# too, so that a product with it folds its batch. Seen in 2.12, not in 2.10.
+# too, so that a product with it folds its batch. Seen in 2.11, not in 2.10.
 CACHED_CASTS_LEARN_SINCE: Version = (2, 11)
 
 # Memory-efficient attention makes its random state before its results. Seen in 2.15, not in 2.13;

@@ -55,13 +55,18 @@ FLAT_SUMS_MIXED_SINCE: Version = (2, 15)
 # may be launched together. On by default in 2.10, not in 2.9.
 LOOPS_REORDERED_SINCE: Version = (2, 10)
 
-# The same file, loop_reindexing_after_fusion: the loops of an elementwise kernel may be cut as
+# torch/_inductor/scheduler.py, shared_data_after_reordering_loop: an order of loops that is tried
+# for a pair stays, even where that is not launched together, and the largest memory that both touch
+# decides it. In 2.11. From 2.13 on `_try_reorder_loops_for_candidates` takes it back.
+TRIED_ORDERS_TAKEN_BACK_SINCE: Version = (2, 13)
+
+# torch/_inductor/config.py, loop_reindexing_after_fusion: the loops of an elementwise kernel may be cut as
 # those of a sum. In 2.13, not in 2.12.1.
 LOOPS_CUT_SINCE: Version = (2, 13)
 
 # torch/_inductor/config.py, keep_addmm_fused_for_half_dtypes: a product in two bytes adds its bias
-# itself. Before, one that is only read element by element left it to its reader. In 2.12.1, not in
-# 2.11.
+# itself. Before, one that is only read element by element left it to its reader. In 2.11 it is no
+# option yet (fx_passes/post_grad.py, unfuse_bias_add_to_pointwise); not in 2.9.
 HALF_BIASES_KEPT_SINCE: Version = (2, 11)
 
 # torch/_inductor/fx_passes/joint_graph.py, mul_softmax_pattern: a factor is taken out of a softmax,
@@ -185,6 +190,7 @@ class Inductor(NamedTuple):
     mixes_sums: bool = True  # a LayerNorm's sums over rows and over columns
     mixes_flat: bool = True  # sums of fewer than twice as many rows as columns
     reorders_loops: bool = True  # of kernels that are launched together
+    keeps_tried_orders: bool = False  # of loops, whether or not kernels are then launched together
     cuts_loops: bool = True  # of elementwise kernels, as those of sums
     keeps_half_biases: bool = True  # in the product, whoever reads it
     takes_out_factors: bool = True  # of a softmax
@@ -228,6 +234,7 @@ class Inductor(NamedTuple):
             mixes_sums=version >= MIXED_SUMS_SINCE,
             mixes_flat=version >= FLAT_SUMS_MIXED_SINCE,
             reorders_loops=version >= LOOPS_REORDERED_SINCE,
+            keeps_tried_orders=version < TRIED_ORDERS_TAKEN_BACK_SINCE,
             cuts_loops=version >= LOOPS_CUT_SINCE,
             keeps_half_biases=version >= HALF_BIASES_KEPT_SINCE,
             takes_out_factors=version >= FACTORS_TAKEN_OUT_SINCE,
