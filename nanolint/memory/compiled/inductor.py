@@ -60,13 +60,14 @@ LOOPS_REORDERED_SINCE: Version = (2, 10)
 # decides it. In 2.11. From 2.13 on `_try_reorder_loops_for_candidates` takes it back.
 TRIED_ORDERS_TAKEN_BACK_SINCE: Version = (2, 13)
 
-# torch/_inductor/config.py, loop_reindexing_after_fusion: the loops of an elementwise kernel may be cut as
-# those of a sum. In 2.13, not in 2.12.1.
+# torch/_inductor/config.py, loop_reindexing_after_fusion: the loops of an elementwise kernel may be
+# cut as those of a sum. In 2.13, not in 2.12.1.
 LOOPS_CUT_SINCE: Version = (2, 13)
 
-# torch/_inductor/config.py, keep_addmm_fused_for_half_dtypes: a product in two bytes adds its bias
-# itself. Before, one that is only read element by element left it to its reader. In 2.11 it is no
-# option yet (fx_passes/post_grad.py, unfuse_bias_add_to_pointwise); not in 2.9.
+# torch/_inductor/fx_passes/post_grad.py, unfuse_bias_add_to_pointwise (pull request 176848): a
+# product in two bytes adds its bias itself. Before, one that is only read element by element left
+# it to its reader. In 2.11, from 2.12 on an option (config.py, keep_addmm_fused_for_half_dtypes);
+# not in 2.9.
 HALF_BIASES_KEPT_SINCE: Version = (2, 11)
 
 # torch/_inductor/fx_passes/joint_graph.py, mul_softmax_pattern: a factor is taken out of a softmax,
