@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from nanolint.memory.torch import Version
 
+# torch/_inductor/fx_passes/fuse_attention.py: attention that is written out becomes one call,
+# whatever dimension its softmax is over (issue 196468 of pytorch/pytorch). Seen in 2.11, not in
+# 2.15, where it is not known of the last one.
+SOFTMAX_TOLD_SINCE: Version = (2, 15)
+
 # torch/_inductor/fx_passes/post_grad.py, optimize_scatter_upon_const_tensor: nll_loss's backward
 # pass no longer scatters into a zeros tensor of its own.
 SCATTER_FUSED_SINCE: Version = (2, 5)
@@ -179,6 +184,7 @@ class Inductor(NamedTuple):
     """What one release of PyTorch makes of a model; the newest one's by default."""
 
     holds_gradients: bool = False  # of the outputs, through the backward pass: sBTV for the logits
+    fuses_any_softmax: bool = False  # of attention that is written out
     scatters_loss: bool = False  # the loss's backward pass makes a float32 (B*T, V) buffer
     compares_scattered: bool = True  # before it cuts the graph in two
     saves_log_softmax: bool = False  # the loss keeps (B*T, V) in the logits' type: sBTV
@@ -223,6 +229,7 @@ class Inductor(NamedTuple):
         limits = [limit for since, limit in BLACKWELL_WHOLE_SUMS if version >= since]
         return cls(
             holds_gradients=version < GRADIENTS_BOXED_SINCE,
+            fuses_any_softmax=version < SOFTMAX_TOLD_SINCE,
             scatters_loss=version < SCATTER_FUSED_SINCE,
             compares_scattered=version >= SCATTER_COMPARED_SINCE,
             saves_log_softmax=version < STATISTICS_SAVED_SINCE,
