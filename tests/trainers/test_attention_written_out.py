@@ -1,4 +1,4 @@
-"""Attention that is written out, which torch.compile makes one call of: a bound is said to be one."""
+"""Attention that is written out, which torch.compile makes one call of: it is read as a bound."""
 
 from __future__ import annotations
 
