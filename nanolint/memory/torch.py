@@ -28,8 +28,8 @@ LARGE_WORKSPACE_BYTES = 32 * MIB
 # ":4096:2:16:8". Two allocations of it were seen on an A100 (https://erees.dev/transformer-memory/).
 WORKSPACE_BYTES = 8_519_680
 
-# In these releases, and perhaps 2.11, a product that adds a bias goes to cuBLASLt with a workspace
-# of its own; else it does not, or shares cuBLAS's. Seen in the traced allocations.
+# In these releases a product that adds a bias goes to cuBLASLt with a workspace of its own; else it
+# does not, or shares cuBLAS's. Seen in the traced allocations, and on an H200 with 2.11.
 OWN_BIAS_WORKSPACE = frozenset({(2, 9), (2, 10), (2, 11)})
 BIAS_WORKSPACE_BYTES = MIB
 # Up to the first and from the second of these releases each such product makes that workspace for
@@ -73,9 +73,10 @@ CUDNN_WIDE_HEADS_SINCE: Version = (2, 14)
 RMS_NORM_FUSED_SINCE: Version = (2, 9)
 RMS_NORM_FLOAT32_SINCE: Version = (2, 12)
 
-# aten/src/ATen/autocast_mode.cpp, cached_cast: a weight's copy requires a gradient under no_grad,
-# too, so that a product with it folds its batch. Seen in 2.12, not in 2.10.
-CACHED_CASTS_LEARN_SINCE: Version = (2, 12)
+# aten/src/ATen/autocast_mode.cpp, cached_cast (pull request 165068): a weight's copy requires a
+# gradient under no_grad, too, so that a product with it folds its batch, and the weight learns by
+# what uses it later. Seen in 2.11, not in 2.10.
+CACHED_CASTS_LEARN_SINCE: Version = (2, 11)
 
 # Memory-efficient attention makes its random state before its results. Seen in 2.15, not in 2.13;
 # the rows of 2.14 do not tell.

@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from nanolint.memory.torch import Version
 
+# torch/_inductor/fx_passes/fuse_attention.py: attention that is written out becomes one call,
+# whatever dimension its softmax is over (issue 196468 of pytorch/pytorch). Seen in 2.11, not in
+# 2.15, where it is not known of the last one.
+SOFTMAX_TOLD_SINCE: Version = (2, 15)
+
 # torch/_inductor/fx_passes/post_grad.py, optimize_scatter_upon_const_tensor: nll_loss's backward
 # pass no longer scatters into a zeros tensor of its own.
 SCATTER_FUSED_SINCE: Version = (2, 5)
@@ -55,14 +60,20 @@ FLAT_SUMS_MIXED_SINCE: Version = (2, 15)
 # may be launched together. On by default in 2.10, not in 2.9.
 LOOPS_REORDERED_SINCE: Version = (2, 10)
 
-# The same file, loop_reindexing_after_fusion: the loops of an elementwise kernel may be cut as
-# those of a sum. In 2.13, not in 2.12.1.
+# torch/_inductor/scheduler.py, shared_data_after_reordering_loop: an order of loops that is tried
+# for a pair stays, even where that is not launched together, and the largest memory that both touch
+# decides it. In 2.11. From 2.13 on `_try_reorder_loops_for_candidates` takes it back.
+TRIED_ORDERS_TAKEN_BACK_SINCE: Version = (2, 13)
+
+# torch/_inductor/config.py, loop_reindexing_after_fusion: the loops of an elementwise kernel may be
+# cut as those of a sum. In 2.13, not in 2.12.1.
 LOOPS_CUT_SINCE: Version = (2, 13)
 
-# torch/_inductor/config.py, keep_addmm_fused_for_half_dtypes: a product in two bytes adds its bias
-# itself. Before, one that is only read element by element left it to its reader. In 2.12.1, not in
-# 2.11.
-HALF_BIASES_KEPT_SINCE: Version = (2, 12)
+# torch/_inductor/fx_passes/post_grad.py, unfuse_bias_add_to_pointwise (pull request 176848): a
+# product in two bytes adds its bias itself. Before, one that is only read element by element left
+# it to its reader. In 2.11, from 2.12 on an option (config.py, keep_addmm_fused_for_half_dtypes);
+# not in 2.9.
+HALF_BIASES_KEPT_SINCE: Version = (2, 11)
 
 # torch/_inductor/fx_passes/joint_graph.py, mul_softmax_pattern: a factor is taken out of a softmax,
 # whose largest element is looked for without it. In 2.4.1, not in 2.2.2.
@@ -173,6 +184,7 @@ class Inductor(NamedTuple):
     """What one release of PyTorch makes of a model; the newest one's by default."""
 
     holds_gradients: bool = False  # of the outputs, through the backward pass: sBTV for the logits
+    fuses_any_softmax: bool = False  # of attention that is written out
     scatters_loss: bool = False  # the loss's backward pass makes a float32 (B*T, V) buffer
     compares_scattered: bool = True  # before it cuts the graph in two
     saves_log_softmax: bool = False  # the loss keeps (B*T, V) in the logits' type: sBTV
@@ -185,6 +197,7 @@ class Inductor(NamedTuple):
     mixes_sums: bool = True  # a LayerNorm's sums over rows and over columns
     mixes_flat: bool = True  # sums of fewer than twice as many rows as columns
     reorders_loops: bool = True  # of kernels that are launched together
+    keeps_tried_orders: bool = False  # of loops, whether or not kernels are then launched together
     cuts_loops: bool = True  # of elementwise kernels, as those of sums
     keeps_half_biases: bool = True  # in the product, whoever reads it
     takes_out_factors: bool = True  # of a softmax
@@ -216,6 +229,7 @@ class Inductor(NamedTuple):
         limits = [limit for since, limit in BLACKWELL_WHOLE_SUMS if version >= since]
         return cls(
             holds_gradients=version < GRADIENTS_BOXED_SINCE,
+            fuses_any_softmax=version < SOFTMAX_TOLD_SINCE,
             scatters_loss=version < SCATTER_FUSED_SINCE,
             compares_scattered=version >= SCATTER_COMPARED_SINCE,
             saves_log_softmax=version < STATISTICS_SAVED_SINCE,
@@ -228,6 +242,7 @@ class Inductor(NamedTuple):
             mixes_sums=version >= MIXED_SUMS_SINCE,
             mixes_flat=version >= FLAT_SUMS_MIXED_SINCE,
             reorders_loops=version >= LOOPS_REORDERED_SINCE,
+            keeps_tried_orders=version < TRIED_ORDERS_TAKEN_BACK_SINCE,
             cuts_loops=version >= LOOPS_CUT_SINCE,
             keeps_half_biases=version >= HALF_BIASES_KEPT_SINCE,
             takes_out_factors=version >= FACTORS_TAKEN_OUT_SINCE,

@@ -172,7 +172,10 @@ class _Fusion:
         shared = one.numel * one.rnumel if mixed else self._shared(one, other)
         cut, moved, saved = None, None, shared
         if mixes and self.reorders and shared < LEAST_SHARED:
-            found, moved = shared_in_other_loops(one, other)
+            found, moved = shared_in_other_loops(one, other, by_size=self.facts.keeps_tried_orders)
+            if moved is not None and self.facts.keeps_tried_orders:
+                moved.apply()
+                moved, saved = None, found
             if not found and self.facts.cuts_loops:
                 cut = cut_as_sums(one, other)
             if cut is not None:

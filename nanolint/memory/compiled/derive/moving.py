@@ -81,10 +81,12 @@ class Reordered:
         return read.offset == write.offset and self._loops(read) == write.loops
 
 
-def shared_in_other_loops(one: Group, other: Group) -> tuple[int, Reordered | None]:
+def shared_in_other_loops(
+    one: Group, other: Group, *, by_size: bool = False
+) -> tuple[int, Reordered | None]:
     """Bytes that both go through alike once loops are merged, or put into another order, and that
-    order (``_try_reorder_loops_for_candidates``)."""
-    pair = _decisive(one, other)
+    order (``_try_reorder_loops_for_candidates``); ``by_size``: as releases before 2.13 choose."""
+    pair = _largest(one, other) if by_size else _decisive(one, other)
     if pair is None:
         return 0, None
     mine, theirs = pair
@@ -106,8 +108,7 @@ def _decisive(one: Group, other: Group) -> tuple[Dependency, Dependency] | None:
         if memory not in theirs:
             continue
         other_read, other_write = theirs[memory]
-        first, second = write or read, other_write or other_read
-        assert first is not None and second is not None
+        first, second = _last((read, write)), _last((other_read, other_write))
         is_passed = bool((write and other_read) or (other_write and read))
         if not (first.tag or second.tag) and _sorted(first) == _sorted(second):
             key = is_passed, first.numel
@@ -115,6 +116,27 @@ def _decisive(one: Group, other: Group) -> tuple[Dependency, Dependency] | None:
                 best, found = key, (first, second)
         elif is_passed and not _is_part(write or other_write, other_read or read):
             return None
+    return found
+
+
+def _largest(one: Group, other: Group) -> tuple[Dependency, Dependency] | None:
+    """The accesses of the largest memory that both go through alike but for the order. Of memory as
+    large the first decides that the group which touches less has."""
+    mine, theirs = _by_memory(one), _by_memory(other)
+    few, many = (mine, theirs) if len(mine) < len(theirs) else (theirs, mine)
+    common = [(_last(mine[each]), _last(theirs[each])) for each in few if each in many]
+    alike = [
+        (first, second)
+        for first, second in common
+        if not (first.tag or second.tag) and _sorted(first) == _sorted(second)
+    ]
+    return max(alike, key=lambda pair: pair[0].numel, default=None)
+
+
+def _last(uses: tuple[Dependency | None, Dependency | None]) -> Dependency:
+    read, write = uses
+    found = write or read
+    assert found is not None
     return found
 
 

@@ -12,7 +12,7 @@ from itertools import accumulate
 from math import trunc
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.memory.compiled.derive.counting import is_half, uses
+from nanolint.memory.compiled.derive.chains import cast_apart, casts_first, ends_in_two
 from nanolint.memory.compiled.derive.flow import UNLIMITED, Network
 from nanolint.memory.compiled.derive.operations import (
     GETITEM,
@@ -61,7 +61,14 @@ def partition(
     Without ``recomputes_far`` nothing is computed again that is far from the backward pass, and
     the backward pass is in the order in which it was traced: releases before 2.4.
     """
-    return _Partition(graph, parameters, recomputes_far=recomputes_far).parts()
+    found = _Partition(graph, parameters, recomputes_far=recomputes_far)
+    parts = found.parts()
+    if not found.cast_first:
+        return parts
+    for each in found.cast_first:
+        cast_apart(graph, each)
+    graph.connect()
+    return partition(graph, parameters, recomputes_far=recomputes_far)
 
 
 class _Partition:
@@ -72,6 +79,7 @@ class _Partition:
         self.recomputes_far = recomputes_far
         self.parameters = parameters
         self.banned: set[Operation] = set()
+        self.cast_first: list[Operation] = []  # whose cast of what they read ends a long chain
         self.again = made_again(graph)
         self.fusible = {each for each in graph.all if self._is_recomputable(each)}
         self.handed = {*graph.outputs, *graph.gradients}  # to the joint graph's output, no kernel
@@ -248,18 +256,15 @@ class _Partition:
                 if each in visited:
                     continue
                 visited.add(each)
-                if at > place[start] + LONGEST_CHAIN and not queue and not _ends_in_two(each):
+                far = place[start] + LONGEST_CHAIN
+                if at > far and not queue and not ends_in_two(each):
+                    if at - each.all_nodes + 1 > far and casts_first(each):
+                        self.cast_first.append(each)
                     self._ban(each)
                     break
                 for user in each.users:
                     if user in place and self._is_fusible(each, user) and user not in self.banned:
                         heapq.heappush(queue, (place[user], user.number))
-
-
-def _ends_in_two(each: Operation) -> bool:
-    """Whether its last node waits in the queue twice: an activation that reads what it is of more
-    than once, and that no cast follows."""
-    return not is_half(each.dtype) and any(uses(each, source) > 1 for source in each.of)
 
 
 def _is_view(each: Operation) -> bool:
