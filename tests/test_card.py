@@ -11,16 +11,16 @@ L2 = 4096
 
 
 def test_requests_are_rounded_up_and_given_back_as_they_were_asked_for() -> None:
-    assert requested([100, 600, ~0, 512, ~1, ~3]) == 512 + 1024
-    assert requested([2048, ~0, 512, ~2]) == 2048
+    assert requested([100, 600, -2, 512, -3, -2]) == 512 + 1024
+    assert requested([2048, -1, 512, -1]) == 2048
 
 
 def test_what_is_held_once_kernels_are_timed_is_counted_from_there() -> None:
-    events = [512, L2, ~1, L2, ~3, 1024, ~5, ~0]
+    events = [512, L2, -1, L2, -1, 1024, -1, -7]
     assert requested(events) == 512 + L2
     assert timed_until(events, L2) == 5
     assert requested(events, timed_until(events, L2)) == 512 + 1024
-    assert timed_until([512, ~0], L2) == 0
+    assert timed_until([512, -1], L2) == 0
 
 
 def printing(text: str) -> list[str]:

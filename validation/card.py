@@ -86,10 +86,8 @@ def watch() -> None:
 
 
 def seen() -> list[int]:
-    """What the allocator was asked for since ``watch``.
-
-    The bytes that a block was asked with or, below nought, ``~`` the place of a block given back.
-    """
+    """What the allocator was asked for since ``watch``: bytes, or, below nought, how many places
+    before the block was asked for that is given back."""
     import torch
 
     found: list[int] = []
@@ -99,7 +97,7 @@ def seen() -> list[int]:
             place[entry["addr"]] = len(found)
             found.append(entry["size"])
         elif entry["action"] == "free_completed" and entry["addr"] in place:
-            found.append(~place.pop(entry["addr"]))
+            found.append(place.pop(entry["addr"]) - len(found))
     return found
 
 
@@ -108,7 +106,7 @@ def requested(events: list[int], after: int = 0) -> int:
     counts them; from the place ``after`` on."""
     live = most = 0
     for place, event in enumerate(events):
-        size = event if event >= 0 else events[~event]
+        size = event if event >= 0 else events[place + event]
         whole = -(-size // ROUNDED) * ROUNDED
         live += whole if event >= 0 else -whole
         if place >= after:
@@ -119,8 +117,11 @@ def requested(events: list[int], after: int = 0) -> int:
 def timed_until(events: list[int], l2_bytes: int) -> int:
     """The place behind the last kernel that torch.compile timed: between two launches it writes a
     block of the size of the card's cache (torch/_inductor/runtime/benchmarking.py)."""
-    last = [place for place, each in enumerate(events) if each < 0 and events[~each] == l2_bytes]
-    return last[-1] + 1 if last else 0
+    last = 0
+    for place, event in enumerate(events):
+        if event < 0 and events[place + event] == l2_bytes:
+            last = place + 1
+    return last
 
 
 def write(out: Path, card: Result, key: str, rows: list[Result] | dict[str, Result]) -> None:

@@ -11,9 +11,9 @@ its own. With ``--events``, what the allocator was asked for is kept, too (``car
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import json
+import lzma
 import os
 import runpy
 import sys
@@ -74,7 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("scripts", nargs="+")
     parser.add_argument("--out", type=Path, help="the JSON file to write")
-    parser.add_argument("--events", default="", help="the file (.json.gz) for what was asked for")
+    parser.add_argument("--events", default="", help="the file (.json.xz) for what was asked for")
     parser.add_argument("--budget", type=float, default=540, help="seconds (default 540)")
     parser.add_argument("--together", type=int, default=1, help="scripts at a time (default 1)")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
@@ -107,7 +107,7 @@ def main() -> None:
                 all_events[name] = json.loads(history[name].read_text(encoding="utf-8"))
             write(options.out, described(), "scripts", rows)
     if options.events:
-        with gzip.open(options.events, "wt", encoding="utf-8") as file:
+        with lzma.open(options.events, "wt", encoding="utf-8") as file:
             json.dump(all_events, file)
 
 
