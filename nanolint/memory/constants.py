@@ -33,7 +33,8 @@ DDP_BUCKET_BYTES = 25 * MIB
 # (large dies 4.5) per SM plus the interval for kernels.
 CONTEXT_PER_SM_BYTES = 3 * MIB
 CONTEXT_PER_SM_BYTES_LARGE = 9 * MIB // 2
-CONTEXT_KERNELS_BYTES = (0, 112 * MIB, 175 * MIB)  # least, expected, most
+CONTEXT_KERNELS_BYTES = (0, 112 * MIB, 165 * MIB)  # least, expected, most
+CONTEXT_KERNELS_BYTES_LARGE = (0, 112 * MIB, 175 * MIB)
 SM_PER_GIB = 4  # of consumer cards, for a card that is only a size; an estimate
 
 # NCCL's buffers per process: 8 ranks on A100 hold 860 MiB in all, on H100 1504-1519 MiB. An

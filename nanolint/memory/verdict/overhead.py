@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanolint.gpus.abilities import has_large_context
 from nanolint.memory.constants import (
     CONTEXT_KERNELS_BYTES,
+    CONTEXT_KERNELS_BYTES_LARGE,
     CONTEXT_PER_SM_BYTES,
     CONTEXT_PER_SM_BYTES_LARGE,
     NCCL_CONTEXT_BYTES,
@@ -33,10 +34,12 @@ class Interval(NamedTuple):
 
 def overhead(gpu: Gpu, world_size: int = 1) -> Interval:
     """The overhead of one process on ``gpu``; with more processes NCCL's buffers are in it."""
-    per_sm = CONTEXT_PER_SM_BYTES_LARGE if has_large_context(gpu) else CONTEXT_PER_SM_BYTES
+    per_sm, kernels = CONTEXT_PER_SM_BYTES, CONTEXT_KERNELS_BYTES
+    if has_large_context(gpu):
+        per_sm, kernels = CONTEXT_PER_SM_BYTES_LARGE, CONTEXT_KERNELS_BYTES_LARGE
     base = per_sm * (gpu.sm_count or _usual_sm_count(gpu.total_bytes))
     nccl = NCCL_CONTEXT_BYTES if world_size > 1 else (0, 0, 0)
-    return Interval(*(base + k + n for k, n in zip(CONTEXT_KERNELS_BYTES, nccl, strict=True)))
+    return Interval(*(base + k + n for k, n in zip(kernels, nccl, strict=True)))
 
 
 def _usual_sm_count(total_bytes: int) -> int:
