@@ -74,8 +74,7 @@ class Writing:
         if id(x) in self._given or is_kept:
             self.input(x)
             self._written[id(x)] = made
-            flows = self.device.grad_enabled and any(each.requires_grad for each in inputs)
-            self.learns_written |= flows or x.requires_grad
+            self.learns_written |= self.device.learns(inputs) or x.requires_grad
         elif isinstance(x, Traced) and not (x.root.is_view and x.root.made.kind == VIEW):
             self._put(x, made)
         else:

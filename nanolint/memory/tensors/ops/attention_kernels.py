@@ -156,7 +156,7 @@ def efficient(
     d = v.shape[-1]
     made = q.role.made
     half = q.dtype.itemsize == 2
-    learns = device.grad_enabled and any(each.requires_grad for each in (q, k, v))
+    learns = device.learns((q, k, v))
     shapes: tuple[Shape, ...] = () if dropout else ((), ())
 
     def random_state() -> tuple[Tensor, ...]:

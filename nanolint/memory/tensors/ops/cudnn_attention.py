@@ -2,7 +2,7 @@
 
 aten/src/ATen/native/transformers/cuda/attention.cu and aten/src/ATen/native/cudnn/MHA.cpp. What
 cuDNN takes for itself is its own: the formulas are of the calls that were measured on an H200
-(validation/recorded/gpu/h200.attention.json). q (B, H, T, D), k and v (B, H or fewer, S, D).
+(validation/recorded/gpu/h200-attention.json). q (B, H, T, D), k and v (B, H or fewer, S, D).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WORKSPACE_BYTES = 256  # of the forward pass, and in the backward pass beside wh
 def is_cudnn(q: Tensor, k: Tensor, v: Tensor, dropout: float, enable_gqa: bool) -> bool:
     """sdp_utils.cpp, ``can_use_cudnn_attention``, where it comes first, of dense arguments."""
     device = q.device
-    learns = device.grad_enabled and any(each.requires_grad for each in (q, k, v))
+    learns = device.learns((q, k, v))
     return (
         device.asked.ask(prefers_cudnn, device.release)
         and q.dtype.itemsize == 2
@@ -91,7 +91,7 @@ def cudnn(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, dropout: float) 
     device = q.device
     b, h, n, _ = q.shape
     made = q.role.made
-    learns = device.grad_enabled and any(each.requires_grad for each in (q, k, v))
+    learns = device.learns((q, k, v))
     state = [empty(device, (), INT64, made("attention random state")) for _ in range(2)]
     wide = (b, h, n, v.shape[-1])
     strides = like_strides(wide, q.strides)

@@ -301,7 +301,7 @@ def quietly_as(operation: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def quietly_only(*operands: Any) -> list[Tensor]:
     """The tensors among them. Raises NotModelled where a backward pass goes through one."""
     tensors = [each for each in operands if isinstance(each, Tensor)]
-    if tensors[0].device.grad_enabled and any(each.requires_grad for each in tensors):
+    if tensors[0].device.learns(tensors):
         raise NotModelled("an operation in place on what learns")
     return tensors
 

@@ -111,7 +111,7 @@ def efficient(
     b, h, n, _ = q.shape
     d = v.shape[-1]
     made = q.role.made
-    learns = t.device.grad_enabled and any(each.requires_grad for each in (q, k, v))
+    learns = t.device.learns((q, k, v))
     known = has_state_on_card(t.device, EFFICIENT_STATE_ON_CARD_SINCE) and not dropout
     shapes: tuple[Shape, ...] = ((), ()) if known else ()
     state = [(shape, None, INT64, made("attention random state")) for shape in shapes]

@@ -112,7 +112,7 @@ def _apply(machine: Machine, cls: Class, given: tuple[Value, ...]) -> Value:
     context = Instance(CONTEXT)
     context.attributes[SAVED] = ()
     tensors = [each for each in given if isinstance(each, Tensor)]
-    learns = machine.card.grad_enabled and any(each.requires_grad for each in tensors)
+    learns = machine.card.learns(tensors)
     context.attributes["needs_input_grad"] = tuple(
         isinstance(each, Tensor) and each.requires_grad for each in given
     )
