@@ -37,7 +37,6 @@ from validation.record_read import CARD, case_of
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "memory-model.md"
-START, END = "<!-- accuracy: start -->", "<!-- accuracy: end -->"
 GIB, MIB = 1 << 30, 1 << 20
 
 DEFAULT = default_run()
@@ -261,10 +260,11 @@ def _figures() -> str:
     return "\n".join(lines)
 
 
-def page_with(text: str, generated: str) -> str:
-    """The page with what stands between the markers replaced."""
-    before, rest = text.split(START)
-    return f"{before}{START}\n{generated}\n{END}{rest.split(END)[1]}"
+def page_with(text: str, generated: str, name: str = "accuracy") -> str:
+    """The page with what stands between the markers of that name replaced."""
+    start, end = f"<!-- {name}: start -->", f"<!-- {name}: end -->"
+    before, rest = text.split(start)
+    return f"{before}{start}\n{generated}\n{end}{rest.split(end)[1]}"
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ MOST_EVENTS = 1_000_000
 ROUNDED = 512  # bytes
 
 
+@cache
 def described() -> Result:
     """The card and its software."""
     import torch

@@ -17,15 +17,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
-from validation.card import (
-    Runs,
-    described,
-    peaks,
-    requested,
-    seen,
-    watch,
-    write,
-)
+from validation.card import Runs, described, peaks, requested, seen, watch, write
 from validation.cases import Case, cases
 
 EVAL_ITERS = 2  # from the second batch on, every evaluation pass is like the one before
@@ -89,7 +81,6 @@ def _run_all(chosen: list[Case], nanogpt: Path, out: Path, runs: Runs, more: lis
     for each, found in runs.every(commands, crowded):
         case = kept[each]
         results.append({"case": case, **found})
-        out.parent.mkdir(parents=True, exist_ok=True)
         write(out, described(), "results", results)
         print(case["name"], case["compile"], found.get("error", "ok"), flush=True)
     return 0

@@ -1,4 +1,4 @@
-"""Run training scripts on the card in this machine: validation/recorded/gpu/NAME.scripts.json.
+"""Run training scripts on the card in this machine: validation/recorded/gpu/NAME-scripts.json.
 
     python validation/measure_scripts.py composed:540-600 variations --out FILE --events FILE
 
@@ -11,7 +11,6 @@ its own. With ``--events``, what the allocator was asked for is kept, too (``car
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import lzma
 import os
@@ -23,6 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from validation.card import Runs, described, peaks, requested, seen, timed_until, watch, write
+from validation.record_variations import digest_of
 
 SCRIPT_TIMEOUT = 150  # seconds
 
@@ -100,8 +100,7 @@ def main() -> None:
         rows, all_events = dict[str, Any](), dict[str, list[int]]()
         runs = Runs(options.budget, options.together, SCRIPT_TIMEOUT)
         for name, found in runs.every(commands, lambda found: bool(found.get("retries"))):
-            text = hashlib.sha256(kept[name].encode()).hexdigest()[:16]
-            rows[name] = {"text": text, **found}
+            rows[name] = {"text": digest_of(kept[name]), **found}
             print(name, found.get("error") or found.get("failure") or "ok", flush=True)
             if history[name].exists():
                 all_events[name] = json.loads(history[name].read_text(encoding="utf-8"))

@@ -13,16 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.gpu import Gpu
 from nanolint.memory.verdict.replay import replay
 from nanolint.run.run import Attention, Run
 from nanolint.trainers.nanogpt.resolve import default_run
+from validation.accuracy import page_with
 
 GIB = 1 << 30
 ROOT = Path(__file__).parents[1]
 RECORDINGS = (ROOT / "validation" / "recorded" / "gpu" / "h200.json",)
 PAGE = ROOT / "docs" / "measured.md"
-START, END = "<!-- measured: start -->", "<!-- measured: end -->"
 CASE_KEYS = (
     "batch_size", "block_size", "n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias",
     "dtype", "compile", "gradient_accumulation_steps",
@@ -100,8 +101,7 @@ def main(argv: list[str] | None = None) -> int:
     found = "\n\n".join(tables)
     print(found)
     if arguments.write:
-        before, rest = PAGE.read_text(encoding="utf-8").split(START)
-        text = f"{before}{START}\n{found}\n{END}{rest.split(END)[1]}"
+        text = page_with(PAGE.read_text(encoding="utf-8"), found, "measured")
         PAGE.write_text(text, encoding="utf-8")
     return 0
 

@@ -16,12 +16,12 @@ CUDNN = "cudnn"
 
 def attention_word(run: Run, target: Machine | None) -> str:
     """``flash``, ``efficient`` or ``math``, or ``cudnn`` where the card prefers that to flash."""
-    from nanolint.memory.tensors.ops.cudnn_attention import is_able
-
     capability = target.gpu.compute_capability if target else None
     prefers = capability is not None and prefers_cudnn_attention(run.torch, capability[0])
     if not prefers or run.attention is not Attention.FLASH or not run.n_head:
         return run.attention.value  # of a script that is read no head is known, and none is shown
+    from nanolint.memory.tensors.ops.cudnn_attention import is_able
+
     width = run.n_embd // run.n_head
     takes = is_able(width, width, run.dropout, run.torch, learns=True)
     return CUDNN if takes else run.attention.value

@@ -21,6 +21,7 @@ from nanolint.trace.process import CannotTrace, PretendedCard, Request, trace
 from nanolint.trace.traced import Traced, read
 from tests.support.command import nanolint
 
+HOPPER = PretendedCard("NVIDIA H100", 80 << 30, (9, 0), 132)
 PYTHON = os.environ.get("NANOLINT_CUDA_PYTHON")
 SCRIPT = Path(__file__).with_name("tiny.py")
 
@@ -148,8 +149,7 @@ def test_the_card_is_the_one_that_was_asked_for(project: Path, cache: Path) -> N
 
 
 def test_hopper_has_its_own_workspace(project: Path, cache: Path) -> None:
-    card = PretendedCard("NVIDIA H100", 80 << 30, (9, 0), 132)
-    tape = traced(project, cache, card=card).tape
+    tape = traced(project, cache, card=HOPPER).tape
     assert [size for size, component in zip(tape.sizes, tape.components, strict=True)
             if component is Component.WORKSPACE] == [32 << 20, 32 << 20]  # fmt: skip
 
@@ -160,8 +160,7 @@ def test_hopper_attends_by_cudnn(project: Path, cache: Path) -> None:
         "q = torch.zeros(2, 4, 64, 32, device='cuda', dtype=torch.bfloat16, requires_grad=True)\n"
         "torch.nn.functional.scaled_dot_product_attention(q, q, q).sum().backward()\n"
     )
-    card = PretendedCard("NVIDIA H100", 80 << 30, (9, 0), 132)
-    sizes = read(told(project, cache, card=card)).tape.sizes
+    sizes = read(told(project, cache, card=HOPPER)).tape.sizes
     assert sizes.count(4 * 2 * 4 * 64 * 32 + 4 * 2 * 4 * 64 + 512) == 1  # of cuDNN's backward pass
 
 
