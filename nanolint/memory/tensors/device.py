@@ -16,11 +16,10 @@ from nanolint.memory.tensors.asked import Asked, Card
 from nanolint.memory.tensors.dtypes import FLOAT32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from nanolint.memory.tape import Handle, Tape
     from nanolint.memory.tensors.dtypes import Dtype
-    from nanolint.memory.tensors.tensor import Tensor
 
 NEWEST = (2, 13)  # the release that operations are recorded with
 FLASH, EFFICIENT, MATH, CUDNN = "flash", "memory-efficient", "math", "cuDNN's"
@@ -226,10 +225,6 @@ class Device:
             yield
         finally:
             self.saver = before
-
-    def learns(self, tensors: Iterable[Tensor]) -> bool:
-        """Whether autograd follows what is made of ``tensors`` now."""
-        return self.grad_enabled and any(each.requires_grad for each in tensors)
 
     @contextmanager
     def no_grad(self) -> Iterator[None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.layout import contiguous_strides, elements, is_contiguous
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from nanolint.memory.tensors.device import Device, Storage
     from nanolint.memory.tensors.dtypes import Dtype
@@ -137,3 +137,8 @@ def empty(
     if strides is None:
         strides = contiguous_strides(shape)
     return Tensor(device, storage, shape, strides, dtype, role)
+
+
+def autograd_follows(device: Device, tensors: Iterable[Tensor]) -> bool:
+    """Whether a backward pass goes through what is made of ``tensors`` now."""
+    return device.grad_enabled and any(each.requires_grad for each in tensors)

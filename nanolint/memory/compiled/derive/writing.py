@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.memory.compiled.derive.operations import POINTWISE, TAKEN_APART, VIEW, Operation
 from nanolint.memory.compiled.derive.traced import Traced
 from nanolint.memory.tensors.device import NotTraced
+from nanolint.memory.tensors.tensor import autograd_follows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +75,7 @@ class Writing:
         if id(x) in self._given or is_kept:
             self.input(x)
             self._written[id(x)] = made
-            self.learns_written |= self.device.learns(inputs) or x.requires_grad
+            self.learns_written |= autograd_follows(self.device, inputs) or x.requires_grad
         elif isinstance(x, Traced) and not (x.root.is_view and x.root.made.kind == VIEW):
             self._put(x, made)
         else:

@@ -13,7 +13,7 @@ from nanolint.memory.tensors.dtypes import FLOAT32, INT64, UINT8
 from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.parts import sliced
 from nanolint.memory.tensors.ops.views import contiguous
-from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tensor import autograd_follows, empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.work import of_attention
 from nanolint.memory.torch import (
@@ -156,7 +156,7 @@ def efficient(
     d = v.shape[-1]
     made = q.role.made
     half = q.dtype.itemsize == 2
-    learns = device.learns((q, k, v))
+    learns = autograd_follows(device, (q, k, v))
     shapes: tuple[Shape, ...] = () if dropout else ((), ())
 
     def random_state() -> tuple[Tensor, ...]:

@@ -13,7 +13,7 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64, UINT8
 from nanolint.memory.tensors.layout import like_strides
 from nanolint.memory.tensors.ops.views import contiguous
-from nanolint.memory.tensors.tensor import empty
+from nanolint.memory.tensors.tensor import autograd_follows, empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.work import of_attention
 from nanolint.memory.torch import (
@@ -39,7 +39,7 @@ WORKSPACE_BYTES = 256  # of the forward pass, and in the backward pass beside wh
 def is_cudnn(q: Tensor, k: Tensor, v: Tensor, dropout: float, enable_gqa: bool) -> bool:
     """sdp_utils.cpp, ``can_use_cudnn_attention``, where it comes first, of dense arguments."""
     device = q.device
-    learns = device.learns((q, k, v))
+    learns = autograd_follows(device, (q, k, v))
     return (
         device.asked.ask(prefers_cudnn, device.release)
         and q.dtype.itemsize == 2
@@ -91,7 +91,7 @@ def cudnn(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, dropout: float) 
     device = q.device
     b, h, n, _ = q.shape
     made = q.role.made
-    learns = device.learns((q, k, v))
+    learns = autograd_follows(device, (q, k, v))
     state = [empty(device, (), INT64, made("attention random state")) for _ in range(2)]
     wide = (b, h, n, v.shape[-1])
     strides = like_strides(wide, q.strides)

@@ -18,7 +18,7 @@ from nanolint.memory.tensors.ops.creation import filled, full_of
 from nanolint.memory.tensors.ops.linear import product_and_bias
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, lerp, mul, neg
 from nanolint.memory.tensors.ops.views import cast, expand, preserved
-from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.tensor import Tensor, autograd_follows, empty
 from nanolint.memory.tensors.tracing import tracer_at
 from nanolint.memory.tensors.unknown import NotModelled
 from nanolint.memory.tensors.work import of_product
@@ -301,7 +301,7 @@ def quietly_as(operation: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def quietly_only(*operands: Any) -> list[Tensor]:
     """The tensors among them. Raises NotModelled where a backward pass goes through one."""
     tensors = [each for each in operands if isinstance(each, Tensor)]
-    if tensors[0].device.learns(tensors):
+    if autograd_follows(tensors[0].device, tensors):
         raise NotModelled("an operation in place on what learns")
     return tensors
 

@@ -16,6 +16,7 @@ from nanolint.memory.tensors.ops.attention_kernels import (
 from nanolint.memory.tensors.ops.cudnn_attention import WORKSPACE_BYTES, backward_workspace_bytes
 from nanolint.memory.tensors.ops.flash_three import backward_scratch
 from nanolint.memory.tensors.ops.views import contiguous
+from nanolint.memory.tensors.tensor import autograd_follows
 from nanolint.memory.torch import (
     EFFICIENT_STATE_FIRST_SINCE,
     EFFICIENT_STATE_ON_CARD_SINCE,
@@ -111,7 +112,7 @@ def efficient(
     b, h, n, _ = q.shape
     d = v.shape[-1]
     made = q.role.made
-    learns = t.device.learns((q, k, v))
+    learns = autograd_follows(t.device, (q, k, v))
     known = has_state_on_card(t.device, EFFICIENT_STATE_ON_CARD_SINCE) and not dropout
     shapes: tuple[Shape, ...] = ((), ()) if known else ()
     state = [(shape, None, INT64, made("attention random state")) for shape in shapes]

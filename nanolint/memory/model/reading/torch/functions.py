@@ -22,7 +22,7 @@ from nanolint.memory.model.reading.values import (
 from nanolint.memory.tensors.autograd import Operation, record_all
 from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.ops.views import view_as
-from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.memory.tensors.tensor import Tensor, autograd_follows, empty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,7 @@ def _apply(machine: Machine, cls: Class, given: tuple[Value, ...]) -> Value:
     context = Instance(CONTEXT)
     context.attributes[SAVED] = ()
     tensors = [each for each in given if isinstance(each, Tensor)]
-    learns = machine.card.learns(tensors)
+    learns = autograd_follows(machine.card, tensors)
     context.attributes["needs_input_grad"] = tuple(
         isinstance(each, Tensor) and each.requires_grad for each in given
     )
