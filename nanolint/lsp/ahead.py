@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import suppress
+from importlib import import_module
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from nanolint.linting.plan import Plan
     from nanolint.rule.context import Context
 
+# Imported by the first text that Python cannot parse, which is the first one that is typed.
+FIRST = "nanolint.source.from_libcst"
 MOST_READ = 64  # places in kinds of runs of which it is remembered that they were read ahead
 
 
@@ -54,6 +57,7 @@ class Ahead:
             if before is not None:
                 before.join()
             with suppress(GaveWay), giving_way(wanted.is_set):
+                import_module(FIRST)
                 for key, texts in unread.items():
                     _judge(texts, context.path, plan)
                     self._read = [*self._read, key][-MOST_READ:]

@@ -25,7 +25,8 @@ PASSES, SIZE = "gradient_accumulation_steps", "block_size"  # what people change
 OTHER = {"True": "False", "False": "True"}
 DROPOUT = re.compile(r"dropout", re.IGNORECASE)
 NONE, USUAL = "0.0", ("0.1", "0.2")  # of what is dropped: without any, other graphs are compiled
-DIGITS = range(1, 10)  # of passes; who has more of them allocates as one of these does
+FEW = 4  # passes that are read one by one; who has more allocates as for 5 or 6
+DIGITS = (5, 1, 2, 4, 3, 6, 7, 8, 9)  # of passes, those first that take a reading
 MOST = 128  # micro-batches that are likely, beside powers of two
 POWERS = range(10)
 
@@ -43,11 +44,11 @@ def likely_texts(context: Context, typed: int | None = None) -> dict[str, Iterat
                 found[MICRO_BATCH] = batches
             else:
                 found[each.key] = _numbers(context.text, span, sizes)
+    found[PASSES] = (_with(context.text, (passes, value)) for value in DIGITS if passes)
     found[TRUTHS] = _truths(context)
     found[RATES] = _rates(context)
     for each in _counting(context):
         found.setdefault(each.key, _numbers(context.text, each.value_span, counts))
-    found[PASSES] = (_with(context.text, (passes, value)) for value in DIGITS if passes)
     found.setdefault(MICRO_BATCH, batches)
     found.setdefault(SIZE, _numbers(context.text, size, sizes))
     found[OTHERS] = _numbers(context.text, batch, other_micro_batches)
@@ -70,11 +71,18 @@ def _counting(context: Context) -> list[Assignment]:
 
 
 def _counts(context: Context) -> Iterator[str]:
-    """Twice all whole numbers that count: that shows of a reading that it follows each of them."""
+    """Twice all whole numbers that count, and the passes where they are many: that shows of a
+    reading that it follows each of them."""
     spans = [each.value_span for each in _counting(context)]
-    if spans:
-        twice = [2 * int(_written(context.text, span)) for span in spans]
-        yield _with(context.text, *zip(spans, twice, strict=True))
+    twice: list[tuple[Span, object]] = [
+        (span, 2 * int(_written(context.text, span))) for span in spans
+    ]
+    passes = context.assignment(PASSES)
+    if passes and isinstance(passes.value, Known) and type(passes.value.value) is int:
+        many = passes.value.value > FEW
+        twice += [(passes.value_span, 2 * passes.value.value)] if many else []
+    if twice:
+        yield _with(context.text, *twice)
 
 
 def _truths(context: Context) -> Iterator[str]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from nanolint.memory.located import Located
-from nanolint.memory.settled import BATCH
+from nanolint.memory.settled import BATCH, MICRO_BATCH
 from nanolint.memory.symbolic import CLOSES, Formulas, NotSymbolic, Symbolic, filled
 from nanolint.memory.tape import Step, Tape
 from nanolint.memory.tensors.asked import Asked
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.asked import Card
     from nanolint.run.program import SourceText
 
-# What is compiled is decided by many more comparisons: fewer runs share its readings.
+# What is compiled is decided by many more comparisons of the micro-batch: fewer share its readings.
 COMPILED_FIRST = 4
 
 # With formulas that are remembered, of all families: for other micro-batches, and for one.
@@ -232,7 +232,7 @@ class Family:
         tried = [counts]
         if different:
             nearest = min(different, key=len)
-            first = self._first if nearest & BATCH else 1
+            first = self._first if nearest & MICRO_BATCH else 1
             if len({each.numbers for each in self._read} - {numbers}) >= first:
                 tried = [counts.union(*different), counts | nearest]
         return next((each for each in tried if each not in self._plain), frozenset())

@@ -2,6 +2,8 @@
 
 Texts that differ in fractions alone have the same tape, unless the reading looks at one of them
 (``model/reading/watched.py``); those that differ in whole numbers may share one (``family.py``).
+What has a name that nobody uses decides nothing, be it a number, a text or a truth value:
+``wandb_project = "owt"`` where nothing is logged.
 """
 
 from __future__ import annotations
@@ -25,56 +27,102 @@ ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 # Whole numbers that count: how long it trains, and when something is done. Sizes hardly ever follow
 # from them, and they are typed often.
 COUNTS = re.compile(r"iter|step|interval|every|warmup|epoch|seed", re.IGNORECASE)
+WORD = re.compile(r"[^\W\d]\w*")
+# How a program comes to a value without saying its name: ``getattr(config, f"{key}_size")``.
+UNNAMED = re.compile(
+    r"\b(globals|locals|vars|dir|exec|eval|__dict__|attrgetter|getmembers|__getattribute__)\b"
+    r"|\bimport\s+\(?\*|\bgetattr\b(?!\([\w.]+, *[\"'])"
+)
 Spot = tuple[str, int, int]  # a path, a line, a column in bytes
 
 
 class Named(NamedTuple):
-    """A number where it stands in its line, in bytes, and what it is given to."""
+    """A constant where it stands in its line, in bytes, and what it is given to; ``is_global``
+    where that is one name of the module's own."""
 
     line: int
     start: int
     end: int
     value: Any
-    name: str = ""
+    name: str
+    is_global: bool
+
+
+class Numbered(NamedTuple):
+    """A text with its named constants, but for those ``unused``."""
+
+    source: SourceText
+    named: tuple[Named, ...]
+    unused: tuple[Named, ...]
+
+    def of(self, kinds: tuple[type, ...]) -> tuple[Named, ...]:
+        """The constants of these types."""
+        return tuple(each for each in self.named if type(each.value) in kinds)
 
 
 def without(
     modules: Iterable[SourceText], kinds: tuple[type, ...] = (float,)
 ) -> tuple[tuple[SourceText, ...], tuple[Any, ...]]:
     """The texts with nothing in the places of named fractions, or of the ``kinds``, and those in
-    their order."""
-    found = _in_modules(modules, kinds)
-    texts = tuple(replace(each, text=_cut(each.text, named)) for each, named in found)
+    their order; nor with anything in those of constants that nobody uses."""
+    found = [(each, each.of(kinds)) for each in _numbered(modules)]
+    texts = tuple(
+        replace(each.source, text=_cut(each.source.text, named, each.unused))
+        for each, named in found
+    )
     return texts, tuple(each.value for _, named in found for each in named)
 
 
 def counting(modules: Iterable[SourceText]) -> frozenset[int]:
     """Which of the named whole numbers count, by their place among these."""
-    found = [each for _, named in _in_modules(modules, (int,)) for each in named]
+    found = [each for text in _numbered(modules) for each in text.of((int,))]
     return frozenset(at for at, each in enumerate(found) if COUNTS.search(each.name))
 
 
 def spots(modules: Iterable[SourceText], kinds: tuple[type, ...] = (float,)) -> Mapping[Spot, int]:
     """Which of them stands where, by its number in that order."""
-    listed = [(each.path, named) for each, found in _in_modules(modules, kinds) for named in found]
-    return {(path, each.line, each.start): at for at, (path, each) in enumerate(listed)}
+    listed = [
+        (text.source.path, each.line, each.start)
+        for text in _numbered(modules)
+        for each in text.of(kinds)
+    ]
+    return {spot: at for at, spot in enumerate(listed)}
 
 
-def _in_modules(
-    modules: Iterable[SourceText], kinds: tuple[type, ...]
-) -> list[tuple[SourceText, tuple[Named, ...]]]:
+def _numbered(modules: Iterable[SourceText]) -> list[Numbered]:
     """Of files of settings none, nor where two files are shown by one path."""
     listed = list(modules)
     times = Counter(each.path for each in listed)
-    return [
-        (each, () if is_other else _in_text(each.text, kinds))
+    named = [
+        () if times[each.path] > 1 or each.module.startswith(SETTINGS) else _named(each.text)
         for each in listed
-        for is_other in [times[each.path] > 1 or each.module.startswith(SETTINGS)]
+    ]
+    unused = _unused([each.text for each in listed], [name for each in named for name in each])
+    return [
+        Numbered(
+            each,
+            tuple(one for one in own if one.name not in unused),
+            tuple(one for one in own if one.name in unused),
+        )
+        for each, own in zip(listed, named, strict=True)
     ]
 
 
-def _in_text(text: str, kinds: tuple[type, ...]) -> tuple[Named, ...]:
-    return tuple(each for each in _named(text) if type(each.value) in kinds)
+def _unused(texts: Iterable[str], named: Iterable[Named]) -> frozenset[str]:
+    """The names of modules that no text has but where it gives them a constant."""
+    given = Counter(each.name for each in named if each.is_global)
+    said = [_words(text) for text in texts]
+    if None in said:
+        return frozenset()
+    return frozenset(
+        name for name, times in given.items() if sum(each[name] for each in said if each) == times
+    )
+
+
+@lru_cache(maxsize=64)
+def _words(text: str) -> Counter[str] | None:
+    """How often each word stands in a text, comments included; None where names are no words."""
+    return None if UNNAMED.search(text) else Counter(WORD.findall(text))
 
 
 @lru_cache(maxsize=64)
@@ -84,28 +132,31 @@ def _named(text: str) -> tuple[Named, ...]:
         tree = python_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
+    own = frozenset(map(id, tree.body))
     found = [
-        Named(value.lineno, value.col_offset, value.end_col_offset or 0, value.value, _name(each))
+        _given(each, value, is_global=id(each) in own)
         for each in statements(tree)
         if isinstance(each, ASSIGNMENTS) and isinstance(value := each.value, ast.Constant)
     ]
     return tuple(sorted(found, key=lambda each: each[:2]))
 
 
-def _name(assignment: ast.Assign | ast.AnnAssign) -> str:
-    targets = assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
-    return targets[0].id if isinstance(targets[0], ast.Name) else ""
-
-
-def _kind(each: Named) -> bytes:
-    """What stands in its place: a number of another kind is another script."""
-    return b"\0" + type(each.value).__name__.encode()
+def _given(to: ast.Assign | ast.AnnAssign, value: ast.Constant, *, is_global: bool) -> Named:
+    targets = to.targets if isinstance(to, ast.Assign) else [to.target]
+    name = targets[0].id if isinstance(targets[0], ast.Name) else ""
+    is_short = value.lineno == value.end_lineno and len(targets) == 1
+    is_plain = is_global and is_short and bool(name) and not name.startswith("__")
+    end = value.end_col_offset or 0
+    return Named(value.lineno, value.col_offset, end, value.value, name, is_plain)
 
 
 @lru_cache(maxsize=64)
-def _cut(text: str, named: tuple[Named, ...]) -> str:
+def _cut(text: str, named: tuple[Named, ...], unused: tuple[Named, ...]) -> str:
+    """With what stands in their places: a number of another kind is another script."""
+    marks = [(each, type(each.value).__name__) for each in named]
+    marks += [(each, "unused") for each in unused]
     lines = text.encode("utf-8", "surrogatepass").splitlines(keepends=True)
-    for each in reversed(named):
+    for each, mark in sorted(marks, key=lambda mark: mark[0][:2], reverse=True):
         line = lines[each.line - 1]
-        lines[each.line - 1] = line[: each.start] + _kind(each) + line[each.end :]
+        lines[each.line - 1] = line[: each.start] + b"\0" + mark.encode() + line[each.end :]
     return b"".join(lines).decode("utf-8", "surrogatepass")

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 # What a search and a fix change, and whole numbers that are typed and seldom decide anything.
 SYMBOLIC = ("batch_size", "gradient_accumulation_steps", "eval_iters", "max_iters", "eval_interval")
-BATCH = frozenset({0, 1})  # the places of those that sizes follow from
+MICRO_BATCH = frozenset({0})  # the place of what sizes follow from
+BATCH = frozenset({0, 1})  # with that of how often it passes
 COUNTED = frozenset({2, 3, 4})  # and of the others
 
 

@@ -231,3 +231,43 @@ def test_a_number_that_is_only_printed_may_be_read_again_and_is_right(
 
 def test_a_number_of_another_kind_is_another_script(editor: Editor) -> None:
     assert editor.types("weight_decay = 0.1", "weight_decay = 1")[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("project = 'owt'", "project = 'wiki'"),
+        ("project = 'owt'", "project = None"),
+        ("logs = False", "logs = True"),
+        ("patience = 3", "patience = 0.5"),
+    ],
+)
+def test_what_nobody_uses_is_typed_without_a_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str
+) -> None:
+    more = "project = 'owt'; logs = False\npatience = 3"
+    editor = Editor(tmp_path, monkeypatch, more=more)
+    before = editor.bytes()
+    assert editor.types(old, new) == (before, 0)
+    assert editor.types("beta2 = 0.95", "beta2 = 0.9") == (before, 0)
+    assert editor.anew() == before
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        "size",
+        "globals()['si' + 'ze']",
+        "{key: value for key, value in globals().items() if key[:2] == 'si'}['size']",
+        "getattr(sys.modules[__name__], 'si' + 'ze')",
+    ],
+)
+def test_nothing_that_uses_a_text_gives_an_old_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: str
+) -> None:
+    more = f"import sys\nsize = 'small'\nkept = torch.zeros(len({size}), 2**20).cuda()"
+    editor = Editor(tmp_path, monkeypatch, more=more)
+    before = editor.bytes()
+    after, _ = editor.types("size = 'small'", "size = 'largest'")
+    assert after == editor.anew()
+    assert after > before
