@@ -52,6 +52,7 @@ class Tensor:
     """
 
     __slots__ = (
+        "__weakref__",
         "base",
         "device",
         "dtype",

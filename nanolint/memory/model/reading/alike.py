@@ -103,7 +103,7 @@ class Layers:
             checkpointed is not None and card.awaits_bias_workspace_behind
         ):
             return READ
-        attributes = self._machine.parameter_attributes
+        attributes = self._machine.tensor_attributes
         for each in parameters:
             if each in attributes or each.node in casts:
                 return READ
@@ -133,7 +133,7 @@ class Layers:
             given = traced.Given.of(x, more, form)
         except Unlike:
             return READ
-        if any(each in machine.parameter_attributes for each in form.parameters):
+        if any(each in machine.tensor_attributes for each in form.parameters):
             return READ
         key = own, given.form, *self._around(machine.card)
         return traced.call(machine, key, x, tensors, given.shared, read, self._with_constants)

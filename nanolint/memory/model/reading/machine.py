@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from nanolint.memory.locating import Line, Where
 from nanolint.memory.model.reading.made_up import MadeUp
@@ -58,7 +59,7 @@ class Machine:
         self.absent = absent
         self.tokens = 0
         self.made_up = MadeUp()
-        self.parameter_attributes: dict[Tensor, dict[str, Value]] = {}
+        self.tensor_attributes: WeakKeyDictionary[Tensor, dict[str, Value]] = WeakKeyDictionary()
         self.module: Namespace | None = None
         self.line = 0
         self.steps = STEPS

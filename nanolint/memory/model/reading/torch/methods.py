@@ -61,7 +61,7 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
     known = _known(machine, x)
     if name in known:
         return known[name]()
-    extra = machine.parameter_attributes.get(x, {})
+    extra = machine.tensor_attributes.get(x, {})
     if name in extra:
         return extra[name]
     raise AttributeError(f"what Tensor.{name} is is not known")
@@ -98,9 +98,15 @@ def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:
         "is_sparse": lambda: False,
         "is_nested": lambda: False,
         "grad_fn": lambda: x.node,
-        "grad": lambda: x.gradient if isinstance(x, Parameter) else None,
+        "grad": lambda: _gradient(machine, x),
         "__class__": lambda: type_of(machine, x),
     }
+
+
+def _gradient(machine: Machine, x: Tensor) -> Value:
+    if isinstance(x, Parameter):
+        return x.gradient
+    return machine.tensor_attributes.get(x, {}).get("grad")
 
 
 def _requires(machine: Machine, x: Tensor, mode: Value = True) -> Tensor:
@@ -222,11 +228,10 @@ def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
         if isinstance(x.node, Leaf):
             x.node.outputs, x.node.strides = ((x.shape, x.dtype, x.role),), x.strides
         return
-    if name == "grad":
-        if isinstance(x, Parameter):
-            x.gradient = value
+    if name == "grad" and isinstance(x, Parameter):
+        x.gradient = value
         return
-    machine.parameter_attributes.setdefault(x, {})[name] = value
+    machine.tensor_attributes.setdefault(x, {})[name] = value
 
 
 def rows(machine: Machine, x: Tensor) -> Sequence[Tensor]:
