@@ -145,9 +145,32 @@ int cudaFreeHost(void* p) {
 // Small copies are real, so that the host can read again what it wrote: DDP compares parameters so,
 // and rebuilds its buckets. Larger ones would make the pages real.
 enum { REAL_COPY = 65536 };
+
+// A block that PyTorch uses again may still hold what was copied there before, and no kernel writes
+// over it: a loss would be what a token was. So a scalar where a block may start is what was copied
+// to that very place as one, else zero.
+enum { BLOCK = 512, SCALAR = 16, MOST_COPIED = 65536 };
+static struct { uintptr_t at; size_t nbytes; } copied[MOST_COPIED];
+
+static void note(const void* to, size_t nbytes) {
+  uintptr_t start = (uintptr_t)to, first = (start + BLOCK - 1) / BLOCK * BLOCK;
+  for (uintptr_t at = first; at < start + nbytes; at += BLOCK) {
+    copied[at / BLOCK % MOST_COPIED].at = at;
+    copied[at / BLOCK % MOST_COPIED].nbytes = at == start ? nbytes : 0;
+  }
+}
+
+static int is_left_over(const void* from, size_t nbytes) {
+  uintptr_t at = (uintptr_t)from;
+  if (nbytes > SCALAR || at % BLOCK || !ours(from)) return 0;
+  return copied[at / BLOCK % MOST_COPIED].at != at || copied[at / BLOCK % MOST_COPIED].nbytes != nbytes;
+}
+
 static int copy(void* to, const void* from, size_t nbytes) {
-  if (nbytes <= REAL_COPY || (!ours(to) && !ours(from))) memmove(to, from, nbytes);
-  else if (!ours(to)) memset(to, 0, nbytes);
+  int is_real = nbytes <= REAL_COPY || (!ours(to) && !ours(from));
+  if (is_real && !is_left_over(from, nbytes)) memmove(to, from, nbytes);
+  else if (is_real || !ours(to)) memset(to, 0, nbytes);
+  if (is_real && ours(to)) note(to, nbytes);
   return SUCCESS;
 }
 int cudaMemcpy(void* to, const void* from, size_t nbytes, int kind) { return copy(to, from, nbytes); }

@@ -129,6 +129,28 @@ def test_nothing_of_the_users_is_written_and_it_says_what_would_have_been(
     assert found.skipped == ("torch.save: ckpt.pt (train.py:61)",)
 
 
+def test_what_is_computed_is_finite_and_no_left_over_of_what_was_copied(
+    project: Path, cache: Path
+) -> None:
+    script = """
+import torch
+weight = torch.zeros(64, device='cuda', requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=1.0)
+kept = torch.tensor(7, device='cuda')
+for _ in range(5):
+    x = torch.ones(4096, dtype=torch.int64).cuda()  # where a result comes to lie when it goes
+    del x
+    loss = weight.sum()
+    assert not torch.isnan(loss) and loss.isfinite() and loss.item() == 0.0
+    assert kept.item() == 7
+    loss.backward()
+    if torch.isfinite(torch.nn.utils.clip_grad_norm_([weight], 1.0)):
+        optimizer.step()
+"""
+    (project / "train.py").write_text(script)
+    traced(project, cache)
+
+
 def test_there_is_no_network(project: Path, cache: Path) -> None:
     script = "import urllib.request\nurllib.request.urlopen('http://10.0.0.1/', timeout=5)\n"
     (project / "train.py").write_text(script)

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from .attention import attend_by_cudnn
+from .finite import say_finite
 
 TOKENS = 1 << 24  # in a file of tokens that is missing
 PATIENCE = timedelta(days=1)  # --timeout ends a trace before
@@ -35,6 +36,7 @@ class StandIns:
         self._missing_tokens()
         _no_drawing()
         attend_by_cudnn()
+        say_finite()
         _alone()
 
     def _no_saving(self) -> None:
