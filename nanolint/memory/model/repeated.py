@@ -14,6 +14,7 @@ from nanolint.memory.tensors.autograd import TWICE, Entangled, Leaf, numbers, ru
 from nanolint.memory.tensors.device import Storage
 from nanolint.memory.tensors.gradients import land, matched, receive, take_off
 from nanolint.memory.tensors.tensor import Node, Tensor, empty
+from nanolint.memory.torch import CACHED_CASTS_LEARN_SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,7 +73,7 @@ class Forward:
             cast = tensor_on(device, Storage(slots[slot], events), kind)
             shared[slot] = cast.storage
             device.casts[parameters[place].node] = cast
-            if self.learns:
+            if self.learns or device.release >= CACHED_CASTS_LEARN_SINCE:
                 cast.node = _Inside((), ((cast.shape, cast.dtype, cast.role),), next(numbers))
                 inside.append(cast.node)
         if self.learns:
@@ -162,9 +163,13 @@ class _Backward:
 
 
 class _Inside(Node):
-    """What made a part of a layer that was copied as one: no gradient comes here."""
+    """What made a part of a layer that was copied as one: gradients come by the layer alone."""
 
     __slots__ = ()
+
+    def run(self) -> list[Tensor | None]:
+        """Raises Entangled: autocast's copy of a weight is used again, by a later call."""
+        raise Entangled
 
 
 class _Copied(Node):

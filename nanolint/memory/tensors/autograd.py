@@ -62,10 +62,15 @@ class Operation(Node):
         self.context: object | None = None
 
     def run(self) -> list[Tensor | None]:
-        """The gradients of the inputs; what was saved and what came in is let go."""
+        """The gradients of the inputs; what was saved and what came in is let go.
+
+        What saved nothing may run again: a view, or autocast's copy of a weight in a block with
+        several backward passes (torch/csrc/autograd/saved_variable.cpp, ``ERR_BACKWARD_TWICE``).
+        """
         given, self.gradients = self.gradients, [None] * len(self.gradients)
-        backward, self.backward = self.backward, None
-        packed, self.saved = self.saved, ()
+        backward, packed = self.backward, self.saved
+        if packed != ():
+            self.backward, self.saved = None, ()
         if all(each is None for each in given):
             return [None] * len(self.edges)
         if backward is None:

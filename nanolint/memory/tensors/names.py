@@ -124,7 +124,7 @@ EITHER: dict[str, Function] = {
     "negative": pointwise.neg,
     "clip": comparison.clamp,
     "swapaxes": views.transpose,
-    "clone": views.preserved,
+    "clone": conversion.clone,
     "swapdims": views.transpose,
     "ger": linear.outer,
     "bernoulli": creation.bernoulli,
@@ -200,10 +200,10 @@ FUNCTIONAL: dict[str, Function] = {
 # x.NAME(...).
 METHODS: dict[str, Function] = {
     **EITHER,
-    **_own(views, "view expand contiguous"),
+    **_own(views, "expand contiguous"),
     "unfold": parts.unfold,
     **_own(joining, "repeat"),
-    **_own(conversion, "to type_as float double half bfloat16 long int bool byte"),
+    **_own(conversion, "view to type_as float double half bfloat16 long int bool byte"),
     **_own(creation, "new_zeros new_full new_tensor"),
     "new_ones": partial(creation.new_zeros, fill_value=1),
     "new_empty": partial(creation.new_zeros, fill_value=None),

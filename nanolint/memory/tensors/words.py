@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.memory.tensors.ops import (
     comparison,
     contractions,
+    conversion,
     einops,
     indexing,
     joining,
@@ -40,7 +41,7 @@ SIZES: dict[Callable[..., Any], str] = {
     views.expand: "size",
     views.permute: "dims",
     views.reshape: "shape",
-    views.view: "size",
+    conversion.view: "size",
 }
 
 # What says which values there are, and of how many bytes nothing.

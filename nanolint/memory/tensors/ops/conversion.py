@@ -1,4 +1,4 @@
-"""Other element types and devices: ``x.to``, ``x.float()`` (native/TensorConversions.cpp)."""
+"""Copies, and other types and devices: ``x.to``, ``x.float()`` (native/TensorConversions.cpp)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.device import Device, NotTraced
 from nanolint.memory.tensors.dtypes import (
     BFLOAT16,
     BOOL,
@@ -19,12 +19,34 @@ from nanolint.memory.tensors.dtypes import (
     Dtype,
 )
 from nanolint.memory.tensors.layout import like_strides
+from nanolint.memory.tensors.ops import views
 from nanolint.memory.tensors.ops.views import cast, preserved
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import tracer_at
+from nanolint.memory.tensors.unknown import NotModelled
 
 INPUTS = role("inputs", Component.INPUTS)  # what the host has made, and the card is given
+
+
+def clone(x: Tensor, *, memory_format: object = None) -> Tensor:
+    """``x.clone()``, in the format that it has."""
+    if memory_format is not None:
+        raise NotModelled("a clone in another format")
+    return preserved(x)
+
+
+def view(x: Tensor, *size: Any) -> Tensor:
+    """``x.view(size)``, or ``x.view(dtype)``: the same bytes as another type."""
+    if not isinstance(size[0], Dtype):
+        return views.view(x, *size)
+    if tracer_at(x.device) is not None:
+        raise NotTraced("the bytes of one type as another")
+    if x.requires_grad or x.dtype.itemsize != size[0].itemsize:
+        raise NotModelled("the bytes of one type as another, of another size or of what learns")
+    out = x.view(x.shape, x.strides, x.role)
+    out.dtype = size[0]
+    return out
 
 
 def to(

@@ -40,8 +40,8 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """``F.kl_div`` for a target that does not learn: float32 under autocast."""
-    if target.requires_grad:
+    """``F.kl_div``, of a target that learns for its logarithm alone: float32 under autocast."""
+    if target.requires_grad and not log_target:
         raise NotModelled("kl_div of a target that learns")
     rows = x.shape[0]
     wide_target = to_float32(target)

@@ -93,7 +93,7 @@ def _contents(machine: Machine, name: str, x: Tensor) -> Value:
 def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:
     return {
         "is_cuda": lambda: x.device is machine.card,
-        "is_leaf": lambda: x.node is None or isinstance(x, Parameter),
+        "is_leaf": lambda: x.node is None or isinstance(x.node, Leaf),
         "is_meta": lambda: False,
         "is_sparse": lambda: False,
         "is_nested": lambda: False,
@@ -106,6 +106,8 @@ def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:
 def _gradient(machine: Machine, x: Tensor) -> Value:
     if isinstance(x, Parameter):
         return x.gradient
+    if isinstance(x.node, Leaf):
+        return x.node.gradient
     return machine.tensor_attributes.get(x, {}).get("grad")
 
 
@@ -115,13 +117,16 @@ def _requires(machine: Machine, x: Tensor, mode: Value = True) -> Tensor:
 
 
 def learn(machine: Machine, x: Tensor, learns: Value) -> None:
-    """``x.requires_grad = learns``: freeze a parameter, or let it learn again."""
+    """``x.requires_grad = learns``: freeze a parameter, let it learn again, or let a tensor of the
+    card learn, which gathers a gradient as a parameter does."""
     if isinstance(learns, Unknown):
         raise learns.unread()
     if isinstance(x, Parameter):
         x.require_gradient(bool(learns))
     elif learns and not x.requires_grad:
-        raise machine.unread("the gradient of a tensor that is no parameter is not known")
+        if x.device is not machine.card or machine.card.tracer is not None:
+            raise machine.unread("the gradient of a tensor that is no parameter is not known")
+        x.node = Leaf(x)
     elif not learns:
         x.node = None
 
@@ -230,6 +235,9 @@ def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
         return
     if name == "grad" and isinstance(x, Parameter):
         x.gradient = value
+        return
+    if name == "grad" and isinstance(x.node, Leaf):
+        x.node.gradient = value
         return
     machine.tensor_attributes.setdefault(x, {})[name] = value
 

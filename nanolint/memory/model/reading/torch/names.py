@@ -101,7 +101,8 @@ def table(machine: Machine) -> dict[str, Value]:
         "get_autocast_dtype": Native("get_autocast_dtype", lambda *_: machine.card.half or FLOAT16),
         "get_autocast_gpu_dtype": Native("get_autocast_gpu_dtype", lambda: machine.card.half),
         "strided": ANNOTATION,
-        **dict.fromkeys(("contiguous_format", "preserve_format", "channels_last"), ANNOTATION),
+        **dict.fromkeys(("contiguous_format", "channels_last"), ANNOTATION),
+        "preserve_format": None,  # as where none is named
         "Generator": _generator_class(),
         "get_rng_state": Native("get_rng_state", lambda *_: _random_state(machine)),
         "set_rng_state": Native("set_rng_state", lambda *_: None, plain=False),
