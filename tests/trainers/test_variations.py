@@ -57,9 +57,31 @@ NOT_KNOWN: dict[str, str] = {
     **dict.fromkeys(
         (
             "models: moe index",
-            "loops: amp around all",
+            "training: a curvature by Hutchinson",
+            "training: an inner step",
+            "training: gradients of two losses that do not conflict",
+            "training: mixed embeddings",
+            "training: a scale of the spectrum",
+            "training: weights that are masked by size",
+            "training: what a class weighs, and several tasks",
         ),
         "parts of PyTorch that are not read",
+    ),
+    **dict.fromkeys(
+        (
+            "training: layers by chance",
+            "training: embeddings that are attacked",
+            "training: a generator and who tells it apart",
+        ),
+        "what chance or the contents of tensors decide",
+    ),
+    **dict.fromkeys(
+        (
+            "python: what a context leaves",
+            "python: settings in layers",
+            "python: a generator of passes",
+        ),
+        "parts of Python that are not read: ExitStack, ChainMap, a generator that is sent to",
     ),
     **dict.fromkeys(
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading import descriptors
 from nanolint.memory.model.reading.records import (
     VALIDATES,
     Field,
@@ -13,6 +14,7 @@ from nanolint.memory.model.reading.records import (
     made_by,
 )
 from nanolint.memory.model.reading.scopes import Frame, Kind
+from nanolint.memory.model.reading.torch.tables import TABLES, Table
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
     Class,
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
 
+OF_OBJECTS = frozenset({"__class__", "__dict__"})  # what an object is, and not what it has
+
 
 def define(machine: Machine, node: ast.ClassDef, frame: Frame) -> Class:
     """The class of a ``class`` statement."""
@@ -54,6 +58,7 @@ def define(machine: Machine, node: ast.ClassDef, frame: Frame) -> Class:
         _enumerate(cls)
     if any(each is machine.named_tuple or VALIDATES in each.names for each in cls.mro[1:]):
         cls.names["__dataclass__"] = {}
+    descriptors.tell(machine, cls, node, frame)
     return cls
 
 
@@ -164,6 +169,8 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
         return owner.cls
     if name == "__dict__":
         return attributes
+    if owner.cls.is_module and name in TABLES:
+        return Table(owner, name)
     if isinstance(owner.native, dict) and hasattr(dict, name):
         return machine.attribute(owner.native, name)
     if owner.cls.has("__getattr__"):
@@ -192,6 +199,8 @@ def _bind(machine: Machine, value: Value, owner: Value, name: str = "") -> Value
         return Method(value.function, owner if isinstance(owner, Class) else owner.cls)
     if isinstance(value, Field):
         return value.default
+    if descriptors.stands_in(value, "__get__"):
+        return descriptors.get(machine, value, owner)
     return value
 
 
@@ -238,7 +247,11 @@ def _of_class(machine: Machine, owner: Class, name: str) -> Value:
 
 def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> None:
     """``owner.name = value``."""
-    if isinstance(owner, Instance):
+    if isinstance(owner, Instance) and name in OF_OBJECTS:
+        if name != "__class__" or not isinstance(value, Class):
+            raise machine.unread(f"an object with another {name} is not known")
+        owner.cls = value
+    elif isinstance(owner, Instance):
         for cls in owner.cls.mro:
             found = cls.names.get(name)
             if isinstance(found, Property):
@@ -247,6 +260,9 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
                     return
                 if not found.cached:
                     raise AttributeError(f"'{owner.cls.name}' cannot set '{name}'")
+            if descriptors.stands_in(found, "__set__"):
+                descriptors.put(machine, found, owner, value)
+                return
         if owner.cls.has("__setattr__"):
             machine.call(Method(owner.cls.find("__setattr__"), owner), [name, value])
             return

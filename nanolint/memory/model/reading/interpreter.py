@@ -196,7 +196,8 @@ class Interpreter(Machine):
     # Operators.
 
     def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
-        if isinstance(left, Tensor) or isinstance(right, Tensor):
+        is_tensors = isinstance(left, Tensor) or isinstance(right, Tensor)
+        if is_tensors and not operators.has_method(op, left, right):
             return arithmetic.binary(self, op, left, right)
         return operators.binary(self, op, left, right)
 

@@ -82,6 +82,16 @@ def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Val
     return found
 
 
+def has_method(op: ast.operator, left: Value, right: Value) -> bool:
+    """Whether a class of the program says what ``left op right`` is."""
+    if not isinstance(left, Instance) and not isinstance(right, Instance):
+        return False
+    name, _ = BINARY[type(op)]
+    return (isinstance(left, Instance) and left.cls.has(f"__{name}__")) or (
+        isinstance(right, Instance) and right.cls.has(f"__r{name}__")
+    )
+
+
 def _formatted(machine: Machine, text: str, given: Value) -> str | None:
     """``"%s.%s" % (name, key)``; None for what is not plainly put together."""
     values = given if isinstance(given, tuple) else (given,)

@@ -42,7 +42,12 @@ METHODS: dict[type, frozenset[str]] = {
     ),
     tuple: frozenset({"count", "index"}),
     Counter: frozenset({"elements", "most_common", "total"}),
-    dict: frozenset({"clear", "copy", "items", "keys", "pop", "popitem", "setdefault", "values"}),
+    dict: frozenset(
+        {
+            *("clear", "copy", "items", "keys", "pop", "popitem", "setdefault", "values"),
+            *("__setitem__", "__getitem__", "__contains__"),
+        }
+    ),
     set: frozenset(
         {
             *("add", "clear", "copy", "difference", "discard", "intersection", "isdisjoint"),
