@@ -69,6 +69,11 @@ TRIED_ORDERS_TAKEN_BACK_SINCE: Version = (2, 13)
 # cut as those of a sum. In 2.13, not in 2.12.1.
 LOOPS_CUT_SINCE: Version = (2, 13)
 
+# torch/_inductor/sizevars.py, `_simplify_with_ranges`: a quotient of what is less than its divisor
+# is known to be 0. Before, only where one loop is left in it. In 2.12.1, not in 2.11. Up to 2.9
+# loops were merged before kernels were launched together, which drops it, too.
+QUOTIENTS_KEPT: tuple[Version, Version] = (2, 10), (2, 11)
+
 # torch/_inductor/fx_passes/post_grad.py, unfuse_bias_add_to_pointwise (pull request 176848): a
 # product in two bytes adds its bias itself. Before, one that is only read element by element left
 # it to its reader. In 2.11, from 2.12 on an option (config.py, keep_addmm_fused_for_half_dtypes);
@@ -199,6 +204,7 @@ class Inductor(NamedTuple):
     reorders_loops: bool = True  # of kernels that are launched together
     keeps_tried_orders: bool = False  # of loops, whether or not kernels are then launched together
     cuts_loops: bool = True  # of elementwise kernels, as those of sums
+    keeps_quotients: bool = False  # that are 0, in the places of what is seen in another shape
     keeps_half_biases: bool = True  # in the product, whoever reads it
     takes_out_factors: bool = True  # of a softmax
     keeps_nonfinite: bool = True  # rows of a softmax whose factor is taken out
@@ -244,6 +250,7 @@ class Inductor(NamedTuple):
             reorders_loops=version >= LOOPS_REORDERED_SINCE,
             keeps_tried_orders=version < TRIED_ORDERS_TAKEN_BACK_SINCE,
             cuts_loops=version >= LOOPS_CUT_SINCE,
+            keeps_quotients=QUOTIENTS_KEPT[0] <= version <= QUOTIENTS_KEPT[1],
             keeps_half_biases=version >= HALF_BIASES_KEPT_SINCE,
             takes_out_factors=version >= FACTORS_TAKEN_OUT_SINCE,
             keeps_nonfinite=version >= NONFINITE_KEPT_SINCE,

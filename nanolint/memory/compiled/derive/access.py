@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.memory.compiled.derive.first_steps import first_steps
 from nanolint.memory.compiled.derive.operations import TAKEN_APART
+from nanolint.memory.compiled.derive.quotients import APART, QUOTIENT, leaves_quotients
 from nanolint.memory.compiled.derive.viewed import merged, strides_through
 from nanolint.memory.tensors.layout import contiguous_strides, view_strides
 from nanolint.memory.tensors.sized import of_sizes
@@ -28,13 +29,15 @@ SPLIT = "split"  # in the tag of what the parts of a sum read, before how many a
 class Access(NamedTuple):
     """One load of an element, for each element of a shape. ``tag`` is () where strides tell; else
     they are those of the first step along each dimension, or not known, and ``along`` says of each
-    dimension whether the place depends on it, None where it is looked up."""
+    dimension whether the place depends on it, None where it is looked up. ``apart`` are views of
+    what was no memory, where these may leave quotients (``quotients.py``)."""
 
     memory: Memory
     offset: int
     strides: Strides
     tag: tuple[Any, ...] = ()
     along: tuple[bool, ...] | None = None
+    apart: tuple[Any, ...] = ()
 
     @property
     def depends(self) -> tuple[bool, ...] | None:
@@ -104,7 +107,7 @@ class Dependency:
 
     def steps(self, count: int) -> tuple[int, ...] | None:
         """How far the first step of each of so many loops leads; None where that is not known."""
-        if not self.tag:
+        if not self.tag or self.tag[0] == QUOTIENT:
             found = [stride for _, stride in self.loops]
             return (*found, *(0,) * (count - len(found))) if len(found) <= count else None
         first = first_steps(self.tag)
@@ -127,12 +130,22 @@ def _loops(sizes: Shape, strides: Strides) -> tuple[tuple[int, int], ...]:
 
 def dependency(access: Access, loops: Shape) -> Dependency:
     """The dependency of an access in loops of these sizes."""
-    memory, offset, _, tag, along = access
+    memory, offset, _, tag, along, apart = access
     told = strides_through(tag) if tag else access.strides
+    if told is not None and apart and apart[-1] == loops and leaves_quotients(apart):
+        each = prod(size for size, stride in zip(loops, told, strict=True) if stride)
+        return dependency_on(memory, offset, _loops(loops, told), (QUOTIENT, apart), each)
     if told is not None:
         return dependency_on(memory, offset, _loops(loops, told), ())
     steps = None if along is None else prod(compress(loops, along))
     return dependency_on(memory, offset, (), tag, steps)
+
+
+def without_quotient(each: Dependency) -> Dependency:
+    """Where it is read once loops are merged, by which a quotient is known to be 0."""
+    if not each.tag or each.tag[0] != QUOTIENT:
+        return each
+    return dependency_on(each.memory, each.offset, each.loops, ())
 
 
 def dependency_on(
@@ -154,16 +167,18 @@ def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) 
     """The access through a view: ``step`` is how (see ``Tracer.view``)."""
     if step[0] in TAKEN_APART:
         return access
-    memory, offset, strides, tag, _ = access
+    memory, offset, strides, tag, _, apart = access
+    if apart or step[-1] is APART:
+        apart = *(apart or (strides, before)), step, after
     moved = _moved(strides, step, before, after) if len(strides) == len(before) else None
     if moved is not None and not tag:
-        return Access(memory, offset + moved[0], moved[1])
+        return Access(memory, offset + moved[0], moved[1], apart=apart)
     along = access.depends
     if along is not None:
         along = _depending(along, step, before, after)
     seen = *(tag or (strides, before)), step, after
     first = first_steps(seen) or (() if moved is None else moved[1])
-    return Access(memory, offset, first, seen, along)
+    return Access(memory, offset, first, seen, along, apart)
 
 
 def _depending(

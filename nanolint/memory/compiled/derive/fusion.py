@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.access import without_quotient
 from nanolint.memory.compiled.derive.cutting import cut_as_sums
 from nanolint.memory.compiled.derive.groups import (
     Group,
@@ -86,7 +87,16 @@ class _Fusion:
             self.reorders = True
             self.refused.clear()
             self._round()
+        if self.facts.keeps_quotients:
+            self._drop_quotients()
         return self.groups
+
+    def _drop_quotients(self) -> None:
+        """All loops are merged now."""
+        for group in self.groups:
+            for each in group.kernels:
+                each.reads = tuple(map(without_quotient, each.reads))
+            group.look()
 
     def _round(self) -> None:
         give_way()

@@ -24,6 +24,7 @@ from nanolint.memory.compiled.derive.operations import (
 )
 from nanolint.memory.compiled.derive.regions import share_seeds
 from nanolint.memory.compiled.derive.scaled import take_out_factors
+from nanolint.memory.tensors.layout import is_contiguous
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -35,6 +36,7 @@ def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> N
     """Leave out what changes nothing and what nobody needs; where it ``learns``, and a partitioner
     is to cut it, also what is computed twice."""
     graph.drop_dead()
+    graph.connect()
     graph.replace(dict(_without_effect(graph, numbers=inductor.drops_numbers)))
     graph.connect()
     graph.replace(_shortened(graph, narrow=inductor.keeps_narrow_casts))
@@ -75,8 +77,30 @@ def _left(each: Operation) -> Operation | None:
     for place in (0, 1) if may_be_first else (1,):
         of = base_of(each.of[place])
         if of.name == "full" and of.settings in FULL[number] and how in {None, "1"}:
-            return each.of[1 - place] if each.of[1 - place].shape == each.shape else None
+            is_known = _is_made_anew(each.of[place])
+            is_alike = each.of[1 - place].shape == each.shape
+            return each.of[1 - place] if is_known and is_alike else None
     return None
+
+
+# ``UniformValueConstantFolder.view_op_packets``.
+FOLDED = frozenset({"view", "slice", "expand", "permute"})
+
+
+def _is_made_anew(each: Operation) -> bool:
+    """Whether PyTorch makes what is full of a number, or a view of it, by a call of its own, and so
+    knows its number: not what a view of it shares, where both are read elsewhere, nor what does not
+    lie in order (``constant_fold_uniform_value``)."""
+    if each.kind == VIEW and not is_contiguous(each.shape, each.strides):
+        return False
+    unseen, read = [base_of(each)], 0
+    while unseen:
+        of = unseen.pop()
+        views = [user for user in of.users if user.kind == VIEW and user.name in FOLDED]
+        casts = [user for user in of.users if user.name == "convert"]  # made anew themselves
+        read += len(views) + len(casts) < len(of.users)
+        unseen += views
+    return read == 1
 
 
 def _without_effect(graph: Operations, *, numbers: bool) -> list[tuple[Operation, Operation]]:

@@ -39,6 +39,7 @@ from nanolint.memory.compiled.derive.operations import (
     VIEW,
     Operation,
 )
+from nanolint.memory.compiled.derive.quotients import APART
 from nanolint.memory.compiled.derive.realizing import FIXED_LAYOUT, MOST_ACCUMULATED
 from nanolint.memory.compiled.derive.reducing import Reducing
 from nanolint.memory.compiled.derive.values import (
@@ -183,7 +184,10 @@ class Lowering(Reducing, Calling, Concatenating):
         (seen,) = each.of
         if each.name == "view" and seen.kind != VIEW and value.box.memory is None:
             value.box.pads = seen not in self._dense  # it is no memory yet
-        return value.viewed((each.name, *each.settings), each.shape)
+        step = (each.name, *each.settings)
+        if each.name == "view" and value.box.memory is None and self._inductor.keeps_quotients:
+            step = (*step, APART)
+        return value.viewed(step, each.shape)
 
     def _pointwise(self, each: Operation) -> Value:
         if each.name == "copy_":

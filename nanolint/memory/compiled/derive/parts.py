@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.access import (
+    SPLIT,
     Access,
     dependency,
     dependency_on,
@@ -72,6 +73,25 @@ def in_views(read: Access, kept: Shape, gone: Shape, parts: Shape) -> Access | N
     found = stepped(read, ("view",), (*kept, *gone), (*kept, *parts))
     told = strides_through(found.tag) if found.tag else found.strides
     return None if told is None else Access(read.memory, read.offset, told)
+
+
+def parts_read(read: Access, kept: Shape, gone: Shape, splits: int, block: int) -> Access:
+    """A read in loops over the parts of each sum and over the elements of a part; where the last
+    part is shorter, how far it goes in the first steps."""
+    shape = (*kept, splits, block)
+    if splits * block == prod(gone):
+        return stepped(read, ("view",), (*kept, *gone), shape)
+    tag = (*(read.tag or (read.strides, (*kept, *gone))), SPLIT, splits, repeats(read, gone))
+    part = stepped_by(block, read, kept, gone)
+    if part is None:
+        return Access(read.memory, read.offset, (), tag)
+    inner = [step for step, size in zip(read.strides[len(kept) :], gone, strict=True) if size != 1]
+    depends = read.depends
+    along = None
+    if depends is not None:
+        is_read = any(depends[len(kept) :])
+        along = (*depends[: len(kept)], is_read, is_read)
+    return Access(read.memory, read.offset, (*part.strides, inner[-1]), tag, along)
 
 
 def stepped_by(block: int, read: Access, kept: Shape, gone: Shape) -> Access | None:

@@ -22,6 +22,7 @@ from nanolint.memory.compiled.derive.parts import (
     in_order,
     in_parts,
     in_views,
+    parts_read,
     repeats,
     stepped_by,
 )
@@ -74,7 +75,6 @@ class Summing(Realizing):
         loops = (*kept, *gone)
         reads = self._counted_in(value, order, loops)
         numel, rnumel = prod(kept), prod(gone)
-        strides = contiguous_strides(kept)
         if rnumel < UNROLLED:
             places = dict.fromkeys(
                 at_place(read, len(kept), place)
@@ -82,23 +82,47 @@ class Summing(Realizing):
                 for read in reads
             )
             steps = unrolled(each, value.steps, value.shape, over, value.whole)
-            return Box(kept, strides, dtype, each.role, tuple(places), steps)
-        box = Box(kept, strides, dtype, each.role)
+            return Box(kept, contiguous_strides(kept), dtype, each.role, tuple(places), steps)
+        box = Box(kept, contiguous_strides(kept), dtype, each.role)
         splits = 1 if each.name in NEVER_SPLIT else self._splits(list(reads), kept, gone)
-        depends = [dependency(read, loops) for read in reads]
         if splits == 1:
             (box.memory,) = self._whole([each], reads, kept, gone, each.name, dtype)
             box.strides = box.memory.strides
             return box
         rows = rows_before(value, self.kernels) if numel == 1 else None
         if rows is not None and prod(rows.shape) * rows.reduced == rnumel:
+            depends = [dependency(read, loops) for read in reads]
             return self._summed_by_rows(each, rows, depends, kept, dtype)
         if numel == 1 and value.box.memory is None:
             self._make_whole(each, value)
+        part = self._in_parts(each, list(reads), kept, gone, splits, dtype)
+        read = dependency(Access(part, 0, part.strides), part.shape)
+        box.memory = self._sums((read,), kept, dtype, each.role, numel, splits, each.name)
+        return box
+
+    def _in_parts(
+        self,
+        each: Operation,
+        reads: Sequence[Access],
+        kept: Shape,
+        gone: Shape,
+        splits: int,
+        dtype: Dtype,
+    ) -> Memory:
+        """``create_multilayer``: so many parts of each sum, which are sums themselves and may be
+        split again."""
+        numel, rnumel = prod(kept), prod(gone)
         made = each.role.made("partial sums")
         part_shape = (*kept, splits)
         part_dtype = dtype if dtype.itemsize >= 4 else FLOAT32
         block = -(-rnumel // splits)
+        part_reads = [parts_read(read, kept, gone, splits, block) for read in reads]
+        finer = self._splits(part_reads, part_shape, (block,))
+        if finer > 1:
+            part = self._in_parts(each, part_reads, part_shape, (block,), finer, dtype)
+            read = dependency(Access(part, 0, part.strides), part.shape)
+            what = f"{each.name} parts"
+            return self._sums((read,), part_shape, part_dtype, made, numel * splits, finer, what)
         strides = contiguous_strides(part_shape)
         viewed = [in_views(read, kept, gone, (splits, block)) for read in reads]
         if numel > 1:  # they lie as what they read
@@ -113,6 +137,7 @@ class Summing(Realizing):
         outwards_in = sorted(range(len(part_shape)), key=lambda dim: -part.strides[dim])
         inwards = (*outwards_in, len(part_shape))  # and over the elements of a part
         write = in_order(Access(part, 0, part.strides), part_shape, outwards_in)
+        depends = [dependency(read, (*kept, *gone)) for read in reads]
         parts = [
             (in_order(found, (*part_shape, block), inwards) if found else None)
             or (in_parts(one, part_shape, block, outwards_in) if rnumel == splits * block else None)
@@ -126,9 +151,7 @@ class Summing(Realizing):
         kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
         kernel.original = numel, rnumel
         self._add(kernel)
-        read = dependency(Access(part, 0, part.strides), part_shape)
-        box.memory = self._sums((read,), kept, dtype, each.role, numel, splits, each.name)
-        return box
+        return part
 
     def _make_whole(self, each: Operation, value: Value) -> None:
         """What is summed as a whole is asked for its strides (ir.py,

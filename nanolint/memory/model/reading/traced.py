@@ -41,17 +41,19 @@ class Given(NamedTuple):
     def of(cls, x: Tensor, more: Iterable[Value], form: Form) -> Given:
         """Raises Unlike."""
         shared: list[Tensor] = []
-
-        def taken_apart(value: Value) -> Hashable:
-            if isinstance(value, Tensor):
-                shared.append(value)
-                return id(value)
-            if type(value) is tuple:
-                return tuple([taken_apart(each) for each in value])
-            return form.of(value)
-
         like = x.shape, x.strides, x.dtype, x.role.unplaced, x.is_view, x.requires_grad
-        return cls((like, *[taken_apart(each) for each in more]), shared)
+        return cls((like, *[_taken_apart(each, shared, form) for each in more]), shared)
+
+
+def _taken_apart(value: Value, shared: list[Tensor], form: Form) -> Hashable:
+    """What of ``value`` is alike; its tensors are ``shared``. No function within another: one that
+    calls itself would hold them for good."""
+    if isinstance(value, Tensor):
+        shared.append(value)
+        return id(value)
+    if type(value) is tuple:
+        return tuple([_taken_apart(each, shared, form) for each in value])
+    return form.of(value)
 
 
 def call(
