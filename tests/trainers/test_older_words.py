@@ -1,4 +1,4 @@
-"""Words of PyTorch's first years that people still write: Variable, LongTensor; draws by chance.
+"""Words that are older than most scripts: Variable, LongTensor, bytearray; draws by chance.
 
 The figures are of PyTorch 2.13, traced (``nanolint trace --gpu rtx-4090``).
 """
@@ -63,6 +63,41 @@ def test_a_script_in_older_words_is_read(tmp_path: Path) -> None:
     assert found["trust"] == "read", found
     peak = found["peak"]
     assert (peak["allocated_bytes"], peak["reserved_bytes"]) == (18_634_240, 23_068_672)
+
+
+SAMPLED = """
+
+def sample(text):
+    net.eval()
+    x = torch.tensor(bytearray(text, "utf-8"), dtype=torch.long, device="cuda").unsqueeze(0)
+    with torch.no_grad():
+        for _ in range(400):
+            x = torch.cat((x, {next}), dim=1)
+    net.train()
+    return bytes(x.to(torch.uint8).cpu().squeeze(0)).decode(errors="backslashreplace")
+"""
+NEXT = "net(x)[:, -1].argmax(-1, keepdim=True)"
+
+
+def sampling(following: str) -> str:
+    """The script with a sample of each tenth step's."""
+    head, loop = SCRIPT.split("for step")
+    loop += '    if step > 0 and step % 10 == 0:\n        print(sample("Once upon a time"))\n'
+    return f"{head}{SAMPLED.format(next=following)}\nfor step{loop}".replace("(10)", "(1000)")
+
+
+def test_a_text_of_bytes_is_sampled_from(tmp_path: Path) -> None:
+    found = explained(tmp_path, sampling(NEXT), "--torch-version", "2.13", card="rtx-4090")
+    assert (found["trust"], found["doubts"]) == ("read", [])
+
+
+def test_what_keeps_a_later_evaluation_from_being_read_is_said_with_its_line(
+    tmp_path: Path,
+) -> None:
+    found = explained(tmp_path, sampling("missing(x)"), card="rtx-4090")
+    (doubt,) = found["doubts"]
+    assert "what a later step evaluates is not read: raises NameError: " in doubt
+    assert "(train.py:" in doubt
 
 
 @pytest.mark.parametrize(
