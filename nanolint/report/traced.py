@@ -97,6 +97,9 @@ def doubts(traced: Traced) -> list[str]:
         found.append(f"the script came to {end} after {traced.steps} optimizer steps")
     if traced.steps < 2:
         found.append("no second optimizer step: the optimizer's state comes with the first")
+    if traced.indices:
+        where = ", ".join(traced.indices[:MOST_LISTED])
+        found.append(f"a number on the card, where all are 0 in a trace, is an index ({where})")
     if traced.unpadded:
         m, k, n = traced.unpadded[0]
         others = f" and {len(traced.unpadded) - 1} more" if len(traced.unpadded) > 1 else ""

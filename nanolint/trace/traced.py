@@ -54,6 +54,7 @@ class Traced:
     written: tuple[str, ...]  # files that were written into memory, and are gone
     skipped: tuple[str, ...]  # writes that did not happen
     invented: tuple[str, ...]  # data that was missing and stood in for
+    indices: tuple[str, ...]  # places where a number on the card, which is 0 there, was an index
     unpadded: tuple[tuple[int, int, int], ...]  # products that a card would time, as (M, K, N)
     printed: str  # the end of what the script printed
 
@@ -92,6 +93,7 @@ def read(history: Mapping[str, Any]) -> Traced:
             written=tuple(map(str, history["written"])),
             skipped=tuple(map(str, history["skipped"])),
             invented=tuple(map(str, history["invented"])),
+            indices=tuple(map(str, history["indices"])),
             unpadded=tuple((int(m), int(k), int(n)) for m, k, n in history["unpadded"]),
             printed=str(history.get("printed", "")),
         )

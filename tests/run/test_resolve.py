@@ -12,7 +12,7 @@ from nanolint.run.settled import Layer, Options, Resolution
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve
-from tests.run.settling import reasons, settle, target
+from tests.run.settling import reasons, resolution_of, settle, target
 from tests.support.project_tree import SETTINGS, SETUP, train_script, write_project
 
 if TYPE_CHECKING:
@@ -255,6 +255,14 @@ def test_a_pretrained_checkpoint_forces_the_model(tmp_path: Path) -> None:
 
 def test_a_checkpoint_makes_an_unknown_dataset_known(tmp_path: Path) -> None:
     assert settle(tmp_path, "init_from = 'gpt2'\ndataset = choose()\n").run is not None
+
+
+def test_a_checkpoint_for_a_model_that_the_script_makes_otherwise(tmp_path: Path) -> None:
+    settings = SETTINGS.replace("dropout = 0.0\n", "")
+    setup = "model = GPT(GPTConfig(n_layer=2))\n" + SETUP[SETUP.index("model.to(device)") :]
+    files: dict[str, str | bytes] = {"train.py": train_script(settings=settings, setup=setup)}
+    found = resolution_of(tmp_path, "init_from = 'gpt2'\n", files=files)
+    assert "train.py passes none to its model" in reasons(found)["dropout"]
 
 
 def test_resume_keeps_the_files_values(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def message(**changes: Any) -> dict[str, Any]:
         "modules": ["/p/train.py", "/p/model.py"],
         "skipped": ["torch.save: out/ckpt.pt (train.py:40)"],
         "invented": [],
+        "indices": [],
         "unpadded": [],
         "written": ["/p/log.txt"],
         "seconds": 1.5,

@@ -25,6 +25,8 @@ HOPPER = PretendedCard("NVIDIA H100", 80 << 30, (9, 0), 132)
 PYTHON = os.environ.get("NANOLINT_CUDA_PYTHON")
 SCRIPT = Path(__file__).with_name("tiny.py")
 
+BY_INDEX = """starts = torch.randint(1, (B,), device="cuda")
+    x = torch.stack([torch.tensor([0] * T)[i:] for i in starts])"""
 # Of tiny.py with V=50304: embedding and head, qkv's weight and bias, in whole blocks.
 PARAMETERS = 4 * (2 * 50304 * 64 + 64 * 192) + 1024
 
@@ -149,6 +151,20 @@ for _ in range(5):
 """
     (project / "train.py").write_text(script)
     traced(project, cache)
+
+
+def test_a_file_that_is_saved_can_be_renamed(project: Path, cache: Path) -> None:
+    text = SCRIPT.read_text().replace('"ckpt.pt"', '"new.pt"')
+    (project / "train.py").write_text(text + '    os.replace("new.pt", "ckpt.pt")\n')
+    assert traced(project, cache).steps == 2  # and nothing ended it before
+    assert not (project / "ckpt.pt").exists()
+
+
+def test_a_number_on_the_card_that_is_an_index_is_told(project: Path, cache: Path) -> None:
+    text = SCRIPT.read_text().replace("x = torch.randint(V, (B, T))", BY_INDEX)
+    (project / "train.py").write_text(text)
+    (place,) = traced(project, cache).indices
+    assert place.startswith("train.py:")
 
 
 def test_there_is_no_network(project: Path, cache: Path) -> None:

@@ -105,7 +105,8 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
     from .phases import Phases
     from .stand_ins import StandIns
 
-    stand_ins, phases = StandIns(), Phases(request["steps"])
+    phases = Phases(request["steps"])
+    stand_ins = StandIns(protected=request["folders"] is not None)
     files = opened.watch()
     stand_ins.install()
     unpadded = compiling.without_kernels()
@@ -151,6 +152,7 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
         "opened": opened.small(files),
         "skipped": list(stand_ins.skipped),
         "invented": list(stand_ins.invented),
+        "indices": list(stand_ins.indices),
         "unpadded": unpadded,
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,11 @@ DRAWN = (
 
 
 class StandIns:
-    """Takes the place of functions; ``skipped`` and ``invented`` say what was met, for people."""
+    """Takes the place of functions; what was met they say for people."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, protected: bool) -> None:
+        self._protected = protected  # what is written is thrown away
+        self.indices: dict[str, None] = {}  # where a number on the card was one
         self.skipped: dict[str, None] = {}  # writes that did not happen
         self.invented: dict[str, None] = {}  # data that was not there
 
@@ -34,6 +37,7 @@ class StandIns:
         self._no_saving()
         self._no_loggers()
         self._missing_tokens()
+        self._numbers_on_the_card()
         _no_drawing()
         attend_by_cudnn()
         say_finite()
@@ -43,8 +47,23 @@ class StandIns:
         def save(_what: Any, file: Any = "a file", *_: Any, **__: Any) -> None:
             name = file if isinstance(file, (str, os.PathLike)) else type(file).__name__
             self.skipped[f"torch.save: {name}{_caller()}"] = None
+            if self._protected and _missing(file):
+                with contextlib.suppress(OSError):  # an empty one, to be renamed or measured
+                    Path(file).touch()
 
         torch.save = save
+
+    def _numbers_on_the_card(self) -> None:
+        """All of them are 0: a window that ends with one is empty, and nothing says so."""
+        index_of = torch.Tensor.__index__
+
+        def index(tensor: Any) -> Any:
+            if tensor.is_cuda:
+                frame = sys._getframe(1)
+                self.indices[f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"] = None
+            return index_of(tensor)
+
+        torch.Tensor.__index__ = index
 
     def _no_loggers(self) -> None:
         os.environ |= {

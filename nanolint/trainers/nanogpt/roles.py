@@ -161,6 +161,9 @@ class _Settling:
         """The sizes that the model is built with."""
         forced = self._settings["init_from"].value
         if isinstance(forced, Known) and forced.value in PRETRAINED_SIZES:
+            for role in SHAPE:
+                if role not in self._settings:  # and which no checkpoint sets
+                    self._set(role, self._unpassed())
             return
         defaults: Mapping[str, Plain] = {}
         if isinstance(passed.model, Named) and passed.config is not None:
@@ -174,10 +177,12 @@ class _Settling:
             if thing is not None:
                 self._set(role, thing)
             elif isinstance(passed.model, Named):
-                reason = passed.rest or Mystery(f"{self._script.name} passes none to its model")
-                self._set(role, reason)
+                self._set(role, passed.rest or self._unpassed())
             else:
                 self._assumed(role)
+
+    def _unpassed(self) -> Mystery:
+        return Mystery(f"{self._script.name} passes none to its model")
 
     def _assumed(self, role: str) -> None:
         """A size of a model whose making is not found: the key of its name, if there is one."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.gpus.lookup import find
+from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import allocated_peak, record
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.trainers.nanogpt.resolve import default_run
@@ -93,3 +94,17 @@ def test_a_second_size_has_a_graph_of_its_own_where_none_may_change() -> None:
     assert read(f"{COMPILED[:-1]}, dynamic=False)", "(4, 8)").assumed == []
     (assumed,) = read(COMPILED, "(4, 8)").assumed
     assert "sizes that change" in assumed
+
+
+TEN_SIZES = str(tuple(range(1, 11)))
+
+
+def test_many_sizes_are_two_graphs_where_they_may_change() -> None:
+    """As a sample that grows by a token has: its second graph is of symbolic sizes."""
+    (assumed,) = read(COMPILED, TEN_SIZES).assumed
+    assert "sizes that change" in assumed
+
+
+def test_many_sizes_are_more_graphs_than_pytorch_makes_where_none_may_change() -> None:
+    with pytest.raises(Unread, match="is called in more than 8 ways"):
+        read(f"{COMPILED[:-1]}, dynamic=False)", TEN_SIZES)

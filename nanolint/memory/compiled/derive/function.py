@@ -7,6 +7,7 @@ into its arguments.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.compiled.derive.program import Program
@@ -63,7 +64,7 @@ class CompiledFunction:
         self._dynamic = dynamic
         self._most = most
         self._held = held
-        self._ranks: set[object] = set()  # calls as they are without their sizes
+        self._ranks: Counter[object] = Counter()  # calls as they are without their sizes
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """What the function returns."""
@@ -102,13 +103,15 @@ class CompiledFunction:
             before = known.kept.names if known is not None else frozenset()
             program.settled = program.kept.names == before
             if known is None:
-                self._doubt_graphs()
                 self._doubt_sizes((*key[:-1], tuple(map(_rank, leaves))))
+                self._doubt_graphs()
         return program.run(leaves)
 
     def _doubt_graphs(self) -> None:
+        """Calls of other sizes alone share a graph from the second on, unless it is forbidden."""
         most = self._most()
-        if len(self._programs) > most:
+        of_sizes = {None: 2, True: 1}.get(self._dynamic, most + 1)
+        if sum(min(calls, of_sizes) for calls in self._ranks.values()) > most:
             self._device.tape.doubt(
                 f"{self._name} is called in more than {most} ways: PyTorch compiles no more"
             )
@@ -119,7 +122,7 @@ class CompiledFunction:
             self._device.tape.assume(
                 f"{self._name} is compiled for sizes that change, which is not known", apart=True
             )
-        self._ranks.add(rank)
+        self._ranks[rank] += 1
 
 
 def _rank(leaf: Any) -> object:

@@ -89,7 +89,8 @@ def chance(machine: Script) -> Namespace:
     nothing = Native("seed", lambda *_: None, plain=False)
     found = {"randint": one, "randrange": one, "seed": nothing, "shuffle": nothing}
     found["choice"] = Native("choice", lambda values: _chosen(machine, values), plain=False)
-    found["sample"] = Native("sample", lambda *a, **k: _several(machine, *a, **k), plain=False)
+    found["sample"] = Native("sample", lambda *a, **k: _sampled(machine, *a, **k), plain=False)
+    found["choices"] = Native("choices", lambda *a, **k: _several(machine, *a, **k), plain=False)
     found["Random"] = Native("Random", lambda *_: Namespace("random", found), plain=False)
     return Namespace("random", found)
 
@@ -110,9 +111,17 @@ def _kind(value: Value) -> Value:
     return value
 
 
-def _several(machine: Script, values: Value, k: Value, **_: Value) -> Value:
-    """``random.sample``: so many of some values."""
-    if type(k) is not int or not isinstance(values, (list, tuple, range)) or len(values) < k:
+def _sampled(machine: Script, values: Value, k: Value, **_: Value) -> Value:
+    """``random.sample``: so many of some values, each once."""
+    enough = isinstance(values, (list, tuple, range)) and type(k) is int and k <= len(values)
+    return _several(machine, values, k=k) if enough else machine.unknown("a choice by chance")
+
+
+def _several(
+    machine: Script, values: Value, _weights: Value = None, k: Value = 1, **_: Value
+) -> Value:
+    """``random.choices``: so many of some values."""
+    if type(k) is not int or not isinstance(values, (list, tuple, range)) or not values:
         return machine.unknown("a choice by chance")
     machine.bounded(k)
     if isinstance(values, range):

@@ -107,7 +107,7 @@ def _read(
             unread.ends = is_certain(error) or _is_bound_nowhere(error, program)
             raise unread from error
         device.tape.close()
-        machine.doubts.append(later.NOT_READ)
+        machine.doubts.append(f"{later.NOT_READ}: {machine.unread(_described(error))}")
     else:
         if not _is_all(machine, run):
             raise machine.unread("the script ends before its third optimizer step")

@@ -43,6 +43,7 @@ TYPES = (
     *(ArithmeticError, OverflowError, UserWarning, DeprecationWarning, KeyboardInterrupt),
     *(Warning, RuntimeWarning, FutureWarning, SystemExit, IOError, EnvironmentError),
 )
+ENCODINGS = ("utf-8", "utf8", "ascii")
 
 
 def convert(
@@ -113,6 +114,15 @@ def _text(machine: Machine, value: Value = "") -> Value:
     return machine.unknown("the text of something that is not plain") if text is None else text
 
 
+def _numbers_of_bytes(machine: Machine, given: Value = b"", encoding: Value = "utf-8") -> Value:
+    """``bytearray(text, "utf-8")``: its bytes as a list of numbers."""
+    if isinstance(given, str) and encoding in ENCODINGS:
+        return list(given.encode(encoding))
+    if isinstance(given, (bytes, list, tuple)):
+        return list(given)
+    return machine.unknown("a bytearray")
+
+
 def table(machine: Machine) -> dict[str, Value]:
     """The names that every module sees."""
 
@@ -142,6 +152,7 @@ def table(machine: Machine) -> dict[str, Value]:
     plain("round", lambda x, digits=None: round(x, digits))
     plain("divmod", divmod)
     plain("pow", lambda x, y: machine.binary(ast.Pow(), x, y))
+    plain("bytearray", lambda *given: _numbers_of_bytes(machine, *given))
     plain("chr", chr)
     plain("ord", ord)
     for spelt in (bin, oct, hex):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.model.reading.certain import is_certain
 from nanolint.memory.model.reading.machine import DEPTH
 from nanolint.memory.model.reading.scopes import MISSING, Frame, generates
+from nanolint.memory.model.reading.torch.constructors import construct
 from nanolint.memory.model.reading.torch.modules import HOOKS, PRE_HOOKS, make_parameter
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
@@ -29,6 +30,7 @@ from nanolint.memory.model.reading.values import (
     Native,
     Partial,
     Static,
+    TensorClass,
     Unknown,
 )
 from nanolint.memory.model.reading.watched import LOOKED_INTO, look
@@ -80,6 +82,8 @@ def call(
         return call(machine, function.function, arguments, keywords)
     if function is PARAMETER:
         return make_parameter(machine, *arguments, **(keywords or {}))
+    if kind is TensorClass:
+        return construct(machine, function, arguments, keywords or {})
     if kind is Manager:  # as a decorator
         return _managed(machine, function, arguments[0])
     if isinstance(function, (str, int, float, list, tuple, dict, set)) or function is None:

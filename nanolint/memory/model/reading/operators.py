@@ -18,6 +18,7 @@ from nanolint.memory.model.reading.values import (
     Class,
     Instance,
     Native,
+    TensorClass,
     Unknown,
 )
 from nanolint.memory.model.reading.watched import plain
@@ -59,6 +60,7 @@ UNARY: dict[type[ast.unaryop], tuple[str, Callable[[Value], Value]]] = {
 }
 # Of a text that numbers are put into, by "%".
 _DIRECTIVE = re.compile(r"%[-+ 0#]?\d{0,3}(?:\.\d{1,2})?[sdifgeEGxX]|%%")
+TYPES = (Class, Annotation, TensorClass)
 MOST_BITS = 4096  # of a whole number
 
 
@@ -68,7 +70,7 @@ def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Val
         if isinstance(each, Unknown):
             return each
     name, function = BINARY[type(op)]
-    if name == "or" and any(isinstance(each, (Class, Annotation)) for each in (left, right)):
+    if name == "or" and any(isinstance(each, TYPES) for each in (left, right)):
         return left, right  # ``First | Second``: types, for annotations and isinstance
     if isinstance(left, Instance) or isinstance(right, Instance):
         return _by_methods(machine, name, left, right)

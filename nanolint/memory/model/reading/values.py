@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Iterator
 
+    from nanolint.memory.tensors.dtypes import Dtype
+
 Value: TypeAlias = Any  # of the program that is read
 Options: TypeAlias = "tuple[tuple[str, Value], ...]"  # by their names, as they are passed
 
@@ -347,10 +349,14 @@ class Generated(NamedTuple):
 
 
 class TensorClass:
-    """``torch.Tensor`` and ``nn.Parameter``: for ``isinstance``, and to be called."""
+    """``torch.Tensor``, ``nn.Parameter``: for ``isinstance``, and to be called.
 
-    def __init__(self, name: str) -> None:
+    ``dtype`` is that of its elements, where it is of one type alone, as ``torch.LongTensor``.
+    """
+
+    def __init__(self, name: str, dtype: Dtype | None = None) -> None:
         self.name = name
+        self.dtype = dtype
 
     def __repr__(self) -> str:
         return f"<class {self.name}>"

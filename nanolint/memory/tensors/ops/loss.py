@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import BOOL, FLOAT16, FLOAT32, FLOATING
+from nanolint.memory.tensors.dtypes import BOOL, FLOAT16, FLOAT32, FLOATING, INT64, UINT8
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import bitwise_not, check, compare
 from nanolint.memory.tensors.ops.creation import create, rand_like, zeros_like
@@ -186,8 +186,11 @@ def nll_loss(
 ) -> Tensor:
     """``F.nll_loss``; without a reduction one loss for each class.
 
-    Raises ValueError where there are more classes, or fewer, than rows.
+    Raises ValueError where there are more classes, or fewer, than rows, and for classes of a type
+    that PyTorch refuses, as LossNLL.cpp does with a RuntimeError.
     """
+    if target.dtype not in (INT64, UINT8):
+        raise ValueError(f"the classes are {target.dtype}: PyTorch takes int64")
     if target.shape != (*log.shape[:-1][:1], *log.shape[2:]):
         raise ValueError(f"the loss of {log.shape} is asked for targets of {target.shape}")
     wide = to_float32(log, log.role.made("log-probabilities", log.role.dims))

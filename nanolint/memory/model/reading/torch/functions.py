@@ -44,10 +44,20 @@ def module(machine: Machine) -> Namespace:
     inner = Namespace(
         "torch.autograd.function", {"Function": function, "once_differentiable": once}
     )
+    variable = Native("Variable", lambda *a, **k: _variable(machine, *a, **k), plain=False)
     return Namespace(
         AUTOGRAD,
-        {"Function": function, "function": inner},
+        {"Function": function, "function": inner, "Variable": variable},
     )
+
+
+def _variable(machine: Machine, data: Value, requires_grad: Value = False, **_: Value) -> Value:
+    """``Variable(data)``: since PyTorch 0.4 ``data.detach()`` (python_legacy_variable.cpp)."""
+    if isinstance(data, Unknown):
+        return data
+    if not isinstance(data, Tensor) or requires_grad:
+        raise machine.unread("a torch.autograd.Variable that learns, or is of no tensor")
+    return data.detach()
 
 
 def function_class(machine: Machine) -> Class:

@@ -14,6 +14,7 @@ from nanolint.memory.model.reading.values import (
     Event,
     Figure,
     Native,
+    TensorClass,
     Unknown,
 )
 from nanolint.memory.tensors.autograd import Leaf, run_backward
@@ -282,9 +283,11 @@ def _product(sizes: tuple[int, ...]) -> int:
     return found
 
 
-def is_a(_machine: Machine, x: Tensor, kind: Value) -> bool:
-    """``isinstance(x, kind)``."""
-    return kind in (TENSOR, object) or (kind is PARAMETER and type_of(_machine, x) is PARAMETER)
+def is_a(machine: Machine, x: Tensor, kind: Value) -> bool:
+    """``isinstance(x, kind)``; of a type of one dtype are the host's tensors alone."""
+    if isinstance(kind, TensorClass) and kind.dtype is not None:
+        return x.device is machine.host and x.dtype is kind.dtype
+    return kind in (TENSOR, object) or (kind is PARAMETER and type_of(machine, x) is PARAMETER)
 
 
 def type_of(_machine: Machine, x: Tensor) -> Value:

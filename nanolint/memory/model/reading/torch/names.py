@@ -5,7 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.model.reading.torch import attention_settings, compiling, functions, pytree
+from nanolint.memory.model.reading.torch import (
+    attention_settings,
+    compiling,
+    constructors,
+    functions,
+    pytree,
+)
 from nanolint.memory.model.reading.torch.calling import device_of, native
 from nanolint.memory.model.reading.torch.checkpointing import checkpoints
 from nanolint.memory.model.reading.torch.limits import limits
@@ -14,7 +20,6 @@ from nanolint.memory.model.reading.values import (
     ANNOTATION,
     NOT_COMPILED,
     PARAMETER,
-    TENSOR,
     Class,
     Function,
     Manager,
@@ -54,7 +59,7 @@ CASTING = tuple(
     for part in ("", ".autocast_mode")
 )
 OPTIONS = "LinearCrossEntropyOptions"
-ANNOTATIONS = ("LongTensor", "FloatTensor", "BoolTensor", "Size", "FloatStorage")
+ANNOTATIONS = ("Size", "FloatStorage")
 
 
 def _filled(tensor: Value, *_: Value, **__: Value) -> Value:
@@ -76,7 +81,7 @@ def table(machine: Machine) -> dict[str, Value]:
         name: native(machine, f"torch.{name}", each) for name, each in FUNCTIONS.items()
     }
     torch |= types() | {
-        "Tensor": TENSOR,
+        **constructors.classes(),
         "__version__": ".".join(map(str, (*machine.version, 0))),
         "device": Native("torch.device", lambda named, *_: device_of(machine, named)),
         "no_grad": Native("no_grad", lambda *f: _decorating(machine, _no_grad(machine), f)),
