@@ -60,8 +60,8 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Planning]:
 
 
 def told(root: Path, number: int, note: str, card: str = CARD) -> dict[str, str]:
-    """All that is said of a composed script, in which a text is another one."""
-    text = f"note = '{note}'\n{composed(number)}"
+    """All that is said of a composed script, in which a text that is used is another one."""
+    text = f"note = '{note}'; assert note\n{composed(number)}"
     run = run_of(root, text)
     assert run is not None
     tape = recording.located(run, find(card).gpu).tape
