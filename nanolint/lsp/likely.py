@@ -78,9 +78,9 @@ def _counts(context: Context) -> Iterator[str]:
         (span, 2 * int(_written(context.text, span))) for span in spans
     ]
     passes = context.assignment(PASSES)
-    if passes and isinstance(passes.value, Known) and type(passes.value.value) is int:
-        many = passes.value.value > FEW
-        twice += [(passes.value_span, 2 * passes.value.value)] if many else []
+    many = passes.value.value if passes and isinstance(passes.value, Known) else None
+    if passes and type(many) is int and many > FEW:
+        twice.append((passes.value_span, 2 * many))
     if twice:
         yield _with(context.text, *twice)
 

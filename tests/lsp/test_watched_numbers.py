@@ -215,8 +215,13 @@ def test_nothing_that_looks_at_a_number_gives_an_old_answer(
 ) -> None:
     more = f"{more.replace('{{', '{').replace('}}', '}')}\nkept = torch.zeros(width, 2**20).cuda()"
     editor = Editor(tmp_path, monkeypatch, more=more)
+    assert_takes_more(editor, "weight_decay = 0.1", "weight_decay = 0.3")
+
+
+def assert_takes_more(editor: Editor, old: str, new: str) -> None:
+    """``new`` takes more than ``old``, as much as where nothing is remembered."""
     before = editor.bytes()
-    after, _ = editor.types("weight_decay = 0.1", "weight_decay = 0.3")
+    after, _ = editor.types(old, new)
     assert after == editor.anew()
     assert after > before
 
@@ -267,7 +272,4 @@ def test_nothing_that_uses_a_text_gives_an_old_answer(
 ) -> None:
     more = f"import sys\nsize = 'small'\nkept = torch.zeros(len({size}), 2**20).cuda()"
     editor = Editor(tmp_path, monkeypatch, more=more)
-    before = editor.bytes()
-    after, _ = editor.types("size = 'small'", "size = 'largest'")
-    assert after == editor.anew()
-    assert after > before
+    assert_takes_more(editor, "size = 'small'", "size = 'largest'")

@@ -10,6 +10,7 @@ from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, sub
 from nanolint.memory.tensors.ops.reductions import mean, sum, vector_norm
 from nanolint.memory.tensors.ops.unary import abs
 from nanolint.memory.tensors.ops.views import clone
+from nanolint.memory.tensors.tensor import autograd_follows
 from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
     Temporaries of C++ live to the end of the expression: the quotients to the end of the sum.
     """
-    learns = x1.requires_grad or x2.requires_grad
-    if learns and x1.device.grad_enabled:
+    if autograd_follows(x1.device, (x1, x2)):
         raise NotModelled("cosine_similarity of what learns")
     other = to_float32(x2)
     one = to_float32(x1)

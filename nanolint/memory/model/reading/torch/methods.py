@@ -105,11 +105,18 @@ def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:
 
 
 def _gradient(machine: Machine, x: Tensor) -> Value:
-    if isinstance(x, Parameter):
-        return x.gradient
-    if isinstance(x.node, Leaf):
-        return x.node.gradient
+    holder = _holder(x)
+    if holder is not None:
+        return holder.gradient
     return machine.tensor_attributes.get(x, {}).get("grad")
+
+
+def _holder(x: Tensor) -> Parameter | Leaf | None:
+    """Where ``x.grad`` is: a parameter has it while it is frozen, too; None where autograd makes
+    none."""
+    if isinstance(x, Parameter):
+        return x
+    return x.node if isinstance(x.node, Leaf) else None
 
 
 def _requires(machine: Machine, x: Tensor, mode: Value = True) -> Tensor:
@@ -234,11 +241,9 @@ def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
         if isinstance(x.node, Leaf):
             x.node.outputs, x.node.strides = ((x.shape, x.dtype, x.role),), x.strides
         return
-    if name == "grad" and isinstance(x, Parameter):
-        x.gradient = value
-        return
-    if name == "grad" and isinstance(x.node, Leaf):
-        x.node.gradient = value
+    holder = _holder(x) if name == "grad" else None
+    if holder is not None:
+        holder.gradient = value
         return
     machine.tensor_attributes.setdefault(x, {})[name] = value
 
