@@ -12,7 +12,7 @@ from pygls.lsp.server import LanguageServer
 
 from nanolint import __version__
 from nanolint.lsp import client_settings
-from nanolint.lsp.ahead import Ahead
+from nanolint.lsp.ahead import Ahead, tidy_up
 from nanolint.lsp.client_settings import AHEAD, LINES
 from nanolint.lsp.diagnostics import protocol_diagnostic
 from nanolint.lsp.judgements import Judgements
@@ -104,6 +104,7 @@ class NanolintServer(LanguageServer):
     async def _begin(self, document: Document) -> None:
         await self.judged(document)
         kept.keep_waiting()
+        tidy_up()
         if not self._reads_ahead or self.session.document(document.uri) is not document:
             return
         context, plan = document.context, self.session.plan_for(document.path)

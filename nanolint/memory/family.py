@@ -80,7 +80,7 @@ class Reading:
         self._names = tuple(dict.fromkeys(tape.names))
         self._own = numbers
         self._held = frozenset[int]()  # which of them another tape has shown to be followed
-        self._others = lru_cache(maxsize=MOST_OTHERS)(self._worked_out)
+        self._others: dict[tuple[Card, Numbers], Tape | None] = {}
         formulas.close()
         told = (*tape.doubts, *tape.above, *tape.assumed)
         if any(CLOSES in each for each in told):
@@ -108,7 +108,12 @@ class Reading:
 
     def tape(self, card: Card, numbers: Numbers) -> Tape | None:
         """What it is for other numbers, or another card; None where a guard does not hold."""
-        return self._others(card, numbers)
+        asked = card, numbers
+        if asked not in self._others:
+            while len(self._others) >= MOST_OTHERS:
+                del self._others[next(iter(self._others))]
+            self._others[asked] = self._worked_out(card, numbers)
+        return self._others[asked]
 
     def is_alike(self, numbers: Numbers, card: Card, other: Card) -> bool:
         """Whether its tape for these numbers is the same on two cards, the first of which has one:

@@ -89,23 +89,27 @@ def spots(modules: Iterable[SourceText], kinds: tuple[type, ...] = (float,)) -> 
     return {spot: at for at, spot in enumerate(listed)}
 
 
-def _numbered(modules: Iterable[SourceText]) -> list[Numbered]:
+def _numbered(modules: Iterable[SourceText]) -> tuple[Numbered, ...]:
+    return _numbered_in(tuple(modules))
+
+
+@lru_cache(maxsize=64)  # one keystroke asks forty times, for a few runs
+def _numbered_in(listed: tuple[SourceText, ...]) -> tuple[Numbered, ...]:
     """Of files of settings none, nor where two files are shown by one path."""
-    listed = list(modules)
     times = Counter(each.path for each in listed)
     named = [
         () if times[each.path] > 1 or each.module.startswith(SETTINGS) else _named(each.text)
         for each in listed
     ]
     unused = _unused([each.text for each in listed], [name for each in named for name in each])
-    return [
+    return tuple(
         Numbered(
             each,
             tuple(one for one in own if one.name not in unused),
             tuple(one for one in own if one.name in unused),
         )
         for each, own in zip(listed, named, strict=True)
-    ]
+    )
 
 
 def _unused(texts: Iterable[str], named: Iterable[Named]) -> frozenset[str]:

@@ -115,6 +115,8 @@ class Formulas:
     def close(self) -> None:
         """Nothing more is worked out with these numbers: let go of what only that needs."""
         self._distinct = len({self._numbers[place].value for place in self._hashed})
+        for each in self._numbers:
+            del each.of  # no circle: once nobody needs the formulas they are gone
         self._numbers.clear()
         self._known.clear()
         self._constants.clear()
