@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.asked import Card
     from nanolint.run.program import SourceText
 
-# What is compiled is decided by many more comparisons of the micro-batch: fewer share its readings.
+# What is compiled is decided by many more comparisons of the micro-batch: fewer share its readings,
+# and so many are read with a plain one.
 COMPILED_FIRST = 4
 
 # With formulas that are remembered, of all families: for other micro-batches, and for one.
@@ -160,8 +161,8 @@ class Reading:
 class Family:
     """What was read of such runs."""
 
-    def __init__(self, first: int, counts: Counts) -> None:
-        self._first = first  # so many are read with a plain micro-batch
+    def __init__(self, counts: Counts, *, compiled: bool) -> None:
+        self._is_compiled = compiled
         self._counts = counts
         self._read: list[Read] = []
         self._is_plain = False  # what was read with symbolic numbers was wrong
@@ -237,9 +238,11 @@ class Family:
         tried = [counts]
         if different:
             nearest = min(different, key=len)
-            first = self._first if nearest & MICRO_BATCH else 1
+            first = COMPILED_FIRST if self._is_compiled and nearest & MICRO_BATCH else 1
             if len({each.numbers for each in self._read} - {numbers}) >= first:
                 tried = [counts.union(*different), counts | nearest]
+                if self._is_compiled and not nearest & MICRO_BATCH:
+                    tried.reverse()  # graphs of plain sizes that were planned are found again
         return next((each for each in tried if each not in self._plain), frozenset())
 
     def add(self, card: Card, numbers: Numbers, tape: Tape) -> None:
@@ -279,7 +282,7 @@ def family_of(
 ) -> Family:
     """The family of a run, by all that its members have in common. ``counts`` are the places of the
     numbers that count steps, and ``script`` are its texts without numbers."""
-    return Family(COMPILED_FIRST if compiled else 1, _counts_of(script, counts))
+    return Family(_counts_of(script, counts), compiled=compiled)
 
 
 @lru_cache(maxsize=16)
