@@ -43,7 +43,7 @@ def fold_uniform(graph: Operations) -> Known:
         number = _number_of(each, known)
         if number is not None:
             known[each] = number
-    handed = {*graph.outputs, *graph.gradients}
+    handed = set(graph.wanted())
     made = [
         each
         for each in known

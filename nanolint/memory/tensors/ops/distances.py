@@ -77,8 +77,10 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """``F.binary_cross_entropy_with_logits`` without weights, of a target that does not learn:
     float32 under autocast."""
-    if weight is not None or pos_weight is not None or target.requires_grad:
-        raise NotModelled("binary_cross_entropy_with_logits with weights, or of a target that learns")
+    if weight is not None or pos_weight is not None:
+        raise NotModelled("binary_cross_entropy_with_logits with weights")
+    if target.requires_grad:
+        raise NotModelled("binary_cross_entropy_with_logits of a target that learns")
     wide_target = to_float32(target)
     wide = to_float32(x)
     is_traced = tracer_at(x.device) is not None

@@ -17,11 +17,13 @@ from nanolint.memory.tensors.ops.creation import MADE, create, sorting_bytes
 from nanolint.memory.tensors.ops.pointwise import maximum, minimum
 from nanolint.memory.tensors.ops.reductions import summed_type
 from nanolint.memory.tensors.ops.sorting import Chosen
-from nanolint.memory.tensors.ops.views import cast, unsqueeze
+from nanolint.memory.tensors.ops.views import cast, sizes_of, unsqueeze
 from nanolint.memory.tensors.tensor import Tensor
 from nanolint.memory.tensors.unknown import DataDependent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.ops.reductions import Dimensions
@@ -188,12 +190,13 @@ def _scan(t: Capture, x: Tensor, over: int) -> Tensor:
     return t.make("scan", REDUCTION, (x,), x.shape, x.dtype, role, (over,), True)
 
 
-def flip(t: Capture, x: Tensor, *dims: int) -> Tensor:
+def flip(t: Capture, x: Tensor, *dims: int | Sequence[int]) -> Tensor:
     """``aten.flip``: elements from behind."""
+    over = [normalized(dim, x.ndim) for dim in sizes_of(dims)]
     strides = like_strides(x.shape, x.strides)
     role = x.role.made("flipped")
-    out = t.make("flip", POINTWISE, (x,), x.shape, x.dtype, role, *dims, strides=strides, cost=0)
-    return record(out, (x,), lambda g: [flip(t, g, *dims)])
+    out = t.make("flip", POINTWISE, (x,), x.shape, x.dtype, role, *over, strides=strides, cost=0)
+    return record(out, (x,), lambda g: [flip(t, g, *over)])
 
 
 def product(
