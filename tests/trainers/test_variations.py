@@ -148,6 +148,7 @@ RESERVED_OTHERWISE = {
     "kinds: relative buckets, z-loss, Adafactor",
     "kinds: sinks, batched experts, in bfloat16",
     "kinds: adapters on a frozen base",  # 12 MiB
+    "kinds: codes of what remains",
     "compiled: random tokens are dropped",
     "mixtures: one expert with a capacity, one_hot",
     "mixtures: sorted, in equal parts, in bfloat16",
