@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.formulas.reductions import reduce
 from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.device import NotDerived
 from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import normalized
-from nanolint.memory.tensors.ops.formats import suggests_last
 from nanolint.memory.tensors.ops.parts import select, sliced
 from nanolint.memory.tensors.ops.views import expand, reshape, sizes_of, unsqueeze, view
 
@@ -23,10 +21,7 @@ if TYPE_CHECKING:
 
 
 def cat(t: Capture, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """``aten.cat``: its gradients are slices. Raises NotDerived for images whose channels move
-    fastest, as those of the result do."""
-    if all(map(suggests_last, tensors)):
-        raise NotDerived("cat")
+    """``aten.cat``: its gradients are slices."""
     first = tensors[0]
     along = normalized(dim, first.ndim)
     dtype = first.dtype

@@ -163,9 +163,9 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = EPSILON,
 ) -> Tensor:
-    """``native_group_norm``: float32 under autocast. Raises NotDerived for what its channels move
-    fastest in."""
-    if _is_channels_last(x):
+    """``native_group_norm``: float32 under autocast. Raises NotDerived for images, whose channels
+    may move fastest."""
+    if x.ndim > 3:
         raise NotDerived("group_norm")
     shift = None if bias is None else to_float32(bias)
     scale = None if weight is None else to_float32(weight)
