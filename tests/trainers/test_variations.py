@@ -132,10 +132,7 @@ NOT_KNOWN: dict[str, str] = {
         ),
         "parts of PyTorch that are not read",
     ),
-    **dict.fromkeys(
-        ("kinds: a mixture of depths", "kinds: an hourglass"),
-        "parts of PyTorch that are not read",
-    ),
+    "kinds: an hourglass": "parts of PyTorch that are not read",
     "kinds: a memory of the segment before": "sizes of results that come back as arguments",
     "kinds: parallel blocks, the loss in checkpoints": "joins parts of sums, in a checkpoint",
 }
