@@ -132,10 +132,7 @@ NOT_KNOWN: dict[str, str] = {
         ),
         "parts of PyTorch that are not read",
     ),
-    **dict.fromkeys(
-        ("kinds: a mixture of depths", "kinds: an hourglass"),
-        "parts of PyTorch that are not read",
-    ),
+    "kinds: an hourglass": "parts of PyTorch that are not read",
     "kinds: a memory of the segment before": "sizes of results that come back as arguments",
     "kinds: parallel blocks, the loss in checkpoints": "joins parts of sums, in a checkpoint",
 }
@@ -148,6 +145,7 @@ RESERVED_OTHERWISE = {
     "kinds: relative buckets, z-loss, Adafactor",
     "kinds: sinks, batched experts, in bfloat16",
     "kinds: adapters on a frozen base",  # 12 MiB
+    "kinds: codes of what remains",
     "compiled: random tokens are dropped",
     "mixtures: one expert with a capacity, one_hot",
     "mixtures: sorted, in equal parts, in bfloat16",

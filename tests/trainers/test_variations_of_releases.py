@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 RESERVED_OTHERWISE = {
     "2.13 h100-sxm-80gb: kinds: masked diffusion",  # 34 MiB, as elsewhere
     "2.13 h100-sxm-80gb: kinds: relative buckets, z-loss, Adafactor",  # 2 MiB
+    "2.13 rtx-4090: kinds: steps until it halts",  # 2 MiB
 }
 
 

@@ -47,7 +47,6 @@ SIZES: dict[Callable[..., Any], str] = {
 # What says which values there are, and of how many bytes nothing.
 OF_VALUES: dict[Callable[..., Any], tuple[str, ...]] = {
     unary.nan_to_num: ("posinf", "neginf"),
-    unary.sign: ("decimals",),  # of torch.round
 }
 
 NAMING = frozenset(

@@ -149,19 +149,21 @@ def away(
     steps: frozenset[Step], shape: Shape, dim: int, by: object, whole: int | None = None
 ) -> frozenset[Step]:
     """These steps, of a result of ``shape``, at elements that lie elsewhere along ``dim``: those
-    that have it; in another shape those of ``whole``, the number of all elements."""
+    that have it, or have a part of it taken; in another shape those of ``whole``, the number of all
+    elements."""
     place = dim - len(shape)
 
-    def has(made: Shape) -> bool:
+    def has(step: Step) -> bool:
+        made = operation_of(step).shape
         if whole is not None:
             return prod(made) == whole
+        if isinstance(step, Moved) and any(at == place for at, _ in step.moved):
+            return True
         return len(made) >= -place and made[place] == shape[dim]
 
     if not by:
         return steps
-    return frozenset(
-        _away(each, place, by) if has(operation_of(each).shape) else each for each in steps
-    )
+    return frozenset(_away(each, place, by) if has(each) else each for each in steps)
 
 
 def unrolled(

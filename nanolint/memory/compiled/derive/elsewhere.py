@@ -64,16 +64,16 @@ def beside_index(table: Access, each: Operation) -> Access | None:
     return None if table.strides[dim] else table
 
 
-def part_of(each: Operation) -> Callable[[Access], Access] | None:
-    """How what is put into a part of zeros is read in the loops of the whole; None where that is
-    no simple shift (lowering.py, ``slice_scatter`` and ``select_scatter``)."""
+def part_of(each: Operation, value: Value) -> Callable[[Access], Access] | None:
+    """How the ``value`` that is put into a part of zeros is read in the loops of the whole; None
+    where that is no simple shift (lowering.py, ``slice_scatter`` and ``select_scatter``)."""
     kind, dim, start, *rest = each.settings
     assert isinstance(dim, int)
     if not isinstance(start, int) or start < 0:
         return None
     if kind == "select":
         return lambda it: _put_at(it, dim)
-    if kind == "slice" and each.of[0].shape[dim] == 1:
+    if kind == "slice" and each.of[0].shape[dim] == 1 and not value.is_cut_along(dim):
         return lambda it: it if it.tag else _alike_along(it, dim)
     if kind == "slice" and rest == [1]:
         return lambda it: it if it.tag and not it.strides else _moved_by(it, dim, start)

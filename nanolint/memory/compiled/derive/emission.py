@@ -179,9 +179,11 @@ class Emission:
         if first.scratch and not first.product:
             node.scratch = _scratch_of(first)
         if first.product:
-            # cuBLASLt adds biases, to rows that lie together (Blas.cpp, addmm_out_cuda_impl).
+            # cuBLASLt adds biases, to rows that lie together, but not to single numbers (Blas.cpp,
+            # addmm_out_cuda_impl).
             (write,) = first.writes
-            together = is_contiguous(write.memory.shape, write.memory.strides)
+            shape = write.memory.shape
+            together = is_contiguous(shape, write.memory.strides) and shape[-1] > 1
             node.biased = first.what == "addmm" and together
             copies = _scratch_of(first)
             half = len(copies) // 2

@@ -67,7 +67,9 @@ class _Fusion:
             for maker in self.makers[each.number]:
                 found |= ancestors[maker] | 1 << maker
             ancestors.append(found)
-        for memory in kept:
+        # What was written into is handed out by its last name (``mutation_renames``).
+        last = {each.storage: each for each in self.users if each.of is not None}
+        for memory in [last.get(each, each) for each in kept]:
             self.users[memory] = self.users.get(memory, 0) + 1
         self.groups = [
             Group((each,), found) for each, found in zip(kernels, ancestors, strict=True)

@@ -24,11 +24,12 @@ from nanolint.memory.compiled.derive.operations import (
 )
 from nanolint.memory.compiled.derive.regions import share_seeds
 from nanolint.memory.compiled.derive.scaled import take_out_factors
-from nanolint.memory.tensors.layout import is_contiguous
+from nanolint.memory.compiled.derive.uniform import fold_uniform, is_made_anew
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from nanolint.memory.compiled.derive.uniform import Known
     from nanolint.memory.compiled.inductor import Inductor
 
 
@@ -37,7 +38,10 @@ def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> N
     is to cut it, also what is computed twice."""
     graph.drop_dead()
     graph.connect()
-    graph.replace(dict(_without_effect(graph, numbers=inductor.drops_numbers)))
+    known = fold_uniform(graph)
+    graph.drop_dead()
+    graph.connect()
+    graph.replace(dict(_without_effect(graph, known, numbers=inductor.drops_numbers)))
     graph.connect()
     graph.replace(_shortened(graph, narrow=inductor.keeps_narrow_casts))
     graph.drop_dead()
@@ -68,7 +72,7 @@ def _is_idle(each: Operation) -> bool:
     return is_number and (may_be_first or not is_first) and how in ([], ["1"])
 
 
-def _left(each: Operation) -> Operation | None:
+def _left(each: Operation, known: Known) -> Operation | None:
     """The operand that is left where the other is full of a number that changes nothing
     (joint_graph.py, ``remove_no_ops``); None where there is more to it."""
     if each.name not in IDLE or each.kind != POINTWISE or len(each.of) != 2:
@@ -77,37 +81,19 @@ def _left(each: Operation) -> Operation | None:
     for place in (0, 1) if may_be_first else (1,):
         of = base_of(each.of[place])
         if of.name == "full" and of.settings in FULL[number] and how in {None, "1"}:
-            is_known = _is_made_anew(each.of[place])
+            is_known = is_made_anew(each.of[place], known)
             is_alike = each.of[1 - place].shape == each.shape
             return each.of[1 - place] if is_known and is_alike else None
     return None
 
 
-# ``UniformValueConstantFolder.view_op_packets``.
-FOLDED = frozenset({"view", "slice", "expand", "permute"})
-
-
-def _is_made_anew(each: Operation) -> bool:
-    """Whether PyTorch makes what is full of a number, or a view of it, by a call of its own, and so
-    knows its number: not what a view of it shares, where both are read elsewhere, nor what does not
-    lie in order (``constant_fold_uniform_value``)."""
-    if each.kind == VIEW and not is_contiguous(each.shape, each.strides):
-        return False
-    unseen, read = [base_of(each)], 0
-    while unseen:
-        of = unseen.pop()
-        views = [user for user in of.users if user.kind == VIEW and user.name in FOLDED]
-        casts = [user for user in of.users if user.name == "convert"]  # made anew themselves
-        read += len(views) + len(casts) < len(of.users)
-        unseen += views
-    return read == 1
-
-
-def _without_effect(graph: Operations, *, numbers: bool) -> list[tuple[Operation, Operation]]:
+def _without_effect(
+    graph: Operations, known: Known, *, numbers: bool
+) -> list[tuple[Operation, Operation]]:
     found = []
     handed = {base_of(each) for each in (*graph.outputs, *graph.gradients) if each is not None}
     for each in graph.all:
-        left = _left(each)
+        left = _left(each, known)
         if left is not None and left.dtype is each.dtype:
             if left.kind != INPUT or each not in graph.outputs:
                 found.append((each, left))

@@ -224,7 +224,7 @@ class Lowering(Reducing, Calling, Concatenating):
                 if known is None and indices:
                     known = rows_in_order(access, indices[0], each)
                 again(reads, known or Access(access.memory, 0, (), (access, key)))
-        elif each.name == "scatter part" and (part := part_of(each)) is not None:
+        elif each.name == "scatter part" and (part := part_of(each, values[0])):
             for access, times in values[0].counted():
                 again(reads, part(access), times)
             for value in values[1:]:

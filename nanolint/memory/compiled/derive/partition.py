@@ -105,9 +105,11 @@ class _Partition:
         return distance
 
     def _is_made_beside(self, each: Operation) -> bool:
-        """Whether it is where the largest elements are, which ``aten.max.dim`` makes with these."""
-        return each.name == "argmax" and any(
-            user.name == "amax" and user.settings == each.settings and user in self.forward
+        """Whether it is where the largest elements are, or the smallest, which ``aten.max.dim`` and
+        ``aten.min.dim`` make with these."""
+        beside = {"argmax": "amax", "argmin": "amin"}.get(each.name)
+        return beside is not None and any(
+            user.name == beside and user.settings == each.settings and user in self.forward
             for user in each.of[0].users
         )
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.role import Role
 
-NEVER_SPLIT = frozenset({"argmax"})
+NEVER_SPLIT = frozenset({"argmax", "argmin"})
 UNROLLED = 8  # unroll_reductions_threshold in torch/_inductor/config.py
 
 

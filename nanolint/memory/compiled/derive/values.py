@@ -101,6 +101,12 @@ class Value:
         """What reading it reads, and how often."""
         return zip(self.loads(), self.box.times if self.box.memory is None else (1,), strict=True)
 
+    def is_cut_along(self, dim: int) -> bool:
+        """Whether it is a slice of what is no memory, which it reads by the places that are its own
+        in the whole (ir.py, ``SliceView``)."""
+        last, _ = self.views[-1] if self.views else ((), ())
+        return self.box.memory is None and last[:2] == ("slice", dim)
+
     @property
     def whole(self) -> int | None:
         """How many elements the box has, where it is seen in another shape."""

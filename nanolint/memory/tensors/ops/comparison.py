@@ -116,16 +116,15 @@ def masked(g: Tensor, mask: Tensor, role: Role | None = None) -> Tensor:
 
 def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
     """``x.clamp``, with a lower, an upper, or both bounds."""
-    bounds = [each for each in (min, max) if each is not None]
-    out = elementwise(result_type(x, *bounds), "clamped", x, *bounds)
+    sides = [(each, how) for each, how in ((min, "ge"), (max, "le")) if each is not None]
+    bounds = [each for each, _ in sides]
+    which = " ".join(how for _, how in sides)
+    out = elementwise(result_type(x, *bounds), "clamped", x, *bounds, how=which)
     tensors = [each for each in bounds if isinstance(each, Tensor)]
 
     def backward(g: Tensor, x: Tensor, *_bounds: Tensor) -> list[Tensor | None]:
         zero = filled(g, ())
-        inside = [
-            elementwise(BOOL, "comparison", x, each, how=f"{place}")
-            for place, each in enumerate(bounds)
-        ]
+        inside = [compare(x, each, how=how) for each, how in sides]
         both = inside[0]
         if len(inside) > 1 and tracer_at(g.device) is not None:
             both = compare(*inside, how="bits")
@@ -148,12 +147,15 @@ def clamp_max(x: Tensor, max: Operand) -> Tensor:
 
 @traced
 def tril(x: Tensor, diagonal: int = 0) -> Tensor:
-    """``torch.tril`` and ``torch.triu``."""
+    """``torch.tril``."""
     out = empty(x.device, x.shape, x.dtype, x.role.made("triangle"))
     return record(out, (x,), lambda g: [tril(g)])
 
 
-triu = tril
+@traced
+def triu(x: Tensor, diagonal: int = 0) -> Tensor:
+    """``torch.triu``."""
+    return tril(x, diagonal)
 
 
 def _needs(x: Operand) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.ops.activations import logsigmoid, sigmoid
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.exponentials import exp
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, sub
 from nanolint.memory.tensors.ops.reductions import mean, sum, vector_norm
 from nanolint.memory.tensors.ops.unary import abs
-from nanolint.memory.tensors.ops.views import clone
+from nanolint.memory.tensors.ops.views import cast, clone
 from nanolint.memory.tensors.tensor import autograd_follows
+from nanolint.memory.tensors.tracing import tracer_at
 from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
@@ -61,6 +64,42 @@ def kl_div(
         total = _reduced(each, "sum" if reduction == "batchmean" else reduction)
         del each
     return div(total, rows) if reduction == "batchmean" else total
+
+
+def binary_cross_entropy_with_logits(
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: object = None,
+    reduce: object = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """``F.binary_cross_entropy_with_logits`` without weights, of a target that does not learn:
+    float32 under autocast."""
+    if weight is not None or pos_weight is not None:
+        raise NotModelled("binary_cross_entropy_with_logits with weights")
+    if target.requires_grad:
+        raise NotModelled("binary_cross_entropy_with_logits of a target that learns")
+    wide_target = to_float32(target)
+    wide = to_float32(x)
+    is_traced = tracer_at(x.device) is not None
+    with x.device.uncast(), x.device.no_grad():
+        logarithm = logsigmoid(wide)
+        loss = sub(1, wide_target)  # into which all the rest is written
+        if is_traced:
+            loss = cast(sub(mul(loss, wide), logarithm), wide_target.dtype)
+        out = _reduced(loss, reduction)
+        del loss, logarithm
+    count = wide.numel if reduction == "mean" else 1
+
+    def backward(g: Tensor, x: Tensor, target: Tensor) -> list[Tensor | None]:
+        slope = sigmoid(x)
+        if is_traced:
+            slope = mul(sub(slope, target), g)
+        return [slope if count == 1 else div(slope, count)]
+
+    return record(out, (wide,), backward, wide, wide_target)
 
 
 def _reduced(each: Tensor, reduction: str) -> Tensor:

@@ -60,18 +60,24 @@ def log(x: Tensor) -> Tensor:
 
 
 def log2(x: Tensor) -> Tensor:
-    """``torch.log2`` and ``torch.log10``; float32 under autocast."""
+    """``torch.log2``; float32 under autocast."""
+    return _logarithm(x, "2")
+
+
+def log10(x: Tensor) -> Tensor:
+    """``torch.log10``; float32 under autocast."""
+    return _logarithm(x, "10")
+
+
+def _logarithm(x: Tensor, base: str) -> Tensor:
     wide = to_float32(x)
-    out = elementwise(floating(wide), "logarithm", wide, how="2")
+    out = elementwise(floating(wide), "logarithm", wide, how=base)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         scaled = mul(x, 0.69)
         return [div(g, scaled)]
 
     return record(out, (wide,), backward, wide)
-
-
-log10 = log2
 
 
 def log1p(x: Tensor) -> Tensor:

@@ -219,17 +219,24 @@ def neg(x: Tensor) -> Tensor:
 
 
 def maximum(x: Tensor, other: Tensor) -> Tensor:
-    """``torch.maximum``; equal elements share the gradient. ``minimum`` takes the same."""
-    out = elementwise(result_type(x, other), "maximum", x, other)
+    """``torch.maximum``."""
+    return _extreme(x, other, "maximum")
+
+
+def minimum(x: Tensor, other: Tensor) -> Tensor:
+    """``torch.minimum``."""
+    return _extreme(x, other, "minimum")
+
+
+def _extreme(x: Tensor, other: Tensor, label: str) -> Tensor:
+    """Equal elements share the gradient."""
+    out = elementwise(result_type(x, other), label, x, other)
     needs = x.requires_grad, other.requires_grad
 
     def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
         return [None if not each else _shared(g, x, y) for each in reversed(needs)][::-1]
 
     return record(out, (x, other), backward, x, other)
-
-
-minimum = maximum
 
 
 def _shared(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
@@ -280,7 +287,8 @@ def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -
         if any(each.dtype is not widest for each in (x, tensor1, tensor2)):
             third, second = cast(tensor2, widest), cast(tensor1, widest)
             return addcmul(cast(x, widest), second, third, value=value)
-    out = elementwise(result_type(x, tensor1, tensor2), "sum", x, tensor1, tensor2)
+    how = "" if value == 1 else f"{value}"
+    out = elementwise(result_type(x, tensor1, tensor2), "sum", x, tensor1, tensor2, how=how)
     needs = [each.requires_grad for each in (x, tensor1, tensor2)]
 
     def scaled(g: Tensor, factor: Tensor) -> Tensor:

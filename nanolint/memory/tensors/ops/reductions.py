@@ -61,7 +61,7 @@ def mean(
 
 @traced
 def amax(x: Tensor, dim: Dimensions = (), keepdim: bool = False) -> Tensor:
-    """``x.amax(dim)`` and ``amin``: equal maxima share the gradient."""
+    """``x.amax(dim)``: equal maxima share the gradient."""
     over = dimensions(x, dim)
     out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("maximum"))
     reduction(x, over)
@@ -78,7 +78,10 @@ def amax(x: Tensor, dim: Dimensions = (), keepdim: bool = False) -> Tensor:
     return record(out, (x,), backward, x, out)
 
 
-amin = amax
+@traced
+def amin(x: Tensor, dim: Dimensions = (), keepdim: bool = False) -> Tensor:
+    """``x.amin(dim)``."""
+    return amax(x, dim, keepdim)
 
 
 @traced
@@ -164,7 +167,7 @@ def vector_norm(
 
 @traced
 def any(x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
-    """``x.any(dim)`` and ``all``: no gradient."""
+    """``x.any(dim)``: no gradient."""
     over = dimensions(x, dim)
     made = UINT8 if x.dtype is UINT8 else BOOL
     out = empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("truth"))
@@ -172,12 +175,14 @@ def any(x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
     return out
 
 
-all = any
-
-
 @traced
+def all(x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
+    """``x.all(dim)``: no gradient."""
+    return any(x, dim, keepdim)
+
+
 def extreme(x: Tensor) -> Tensor:
-    """``x.max()`` and ``x.min()`` of all elements: the gradient is shared by equal ones."""
+    """The largest or smallest of all elements: the gradient is shared by equal ones."""
     out = empty(x.device, (), x.dtype, x.role.made("maximum"))
     source = contiguous(x.detach())
     reduction(source, range(x.ndim))

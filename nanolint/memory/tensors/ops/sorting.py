@@ -67,7 +67,7 @@ def argsort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = F
 
 @traced
 def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Chosen:
-    """``x.max()``, ``x.max(dim)``, ``torch.max(x, other)``; ``min`` takes the same."""
+    """``x.max()``, ``x.max(dim)``, ``torch.max(x, other)``."""
     if dim is None:
         return extreme(x)
     if isinstance(dim, Tensor):
@@ -79,7 +79,10 @@ def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Te
     return _chosen(x, values, indices)
 
 
-min = max
+@traced
+def min(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Chosen:
+    """``x.min()``, ``x.min(dim)``, ``torch.min(x, other)``."""
+    return max(x, dim, keepdim)
 
 
 @traced
@@ -97,12 +100,15 @@ cummin = cummax
 
 @traced
 def argmax(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """``x.argmax(dim)`` and ``argmin``."""
+    """``x.argmax(dim)``."""
     over = tuple(range(x.ndim)) if dim is None else (normalized(dim, x.ndim),)
     return empty(x.device, reduced(x.shape, over, keepdim), INT64, x.role.made("indices"))
 
 
-argmin = argmax
+@traced
+def argmin(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """``x.argmin(dim)``."""
+    return argmax(x, dim, keepdim)
 
 
 @traced

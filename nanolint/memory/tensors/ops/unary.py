@@ -96,20 +96,20 @@ def tan(x: Tensor) -> Tensor:
 
 def sinh(x: Tensor) -> Tensor:
     """``torch.sinh``; float32 under autocast."""
-    return _hyperbolic(x)
+    return _hyperbolic(x, "sine", "cosine")
 
 
 def cosh(x: Tensor) -> Tensor:
     """``torch.cosh``; float32 under autocast."""
-    return _hyperbolic(x)
+    return _hyperbolic(x, "cosine", "sine")
 
 
-def _hyperbolic(x: Tensor) -> Tensor:
+def _hyperbolic(x: Tensor, which: str, other: str) -> Tensor:
     wide = to_float32(x)
-    out = elementwise(floating(wide), "hyperbolic function", wide)
+    out = elementwise(floating(wide), f"hyperbolic {which}", wide)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        slope = elementwise(x.dtype, "hyperbolic function", x)
+        slope = elementwise(x.dtype, f"hyperbolic {other}", x)
         return [mul(g, slope)]
 
     return record(out, (wide,), backward, wide)
@@ -139,8 +139,17 @@ def abs(x: Tensor) -> Tensor:
 
 
 def erf(x: Tensor) -> Tensor:
-    """``torch.erf`` and ``erfc``."""
-    out = elementwise(floating(x), "error function", x)
+    """``torch.erf``."""
+    return _error(x, "error function")
+
+
+def erfc(x: Tensor) -> Tensor:
+    """``torch.erfc``."""
+    return _error(x, "complementary error function")
+
+
+def _error(x: Tensor, label: str) -> Tensor:
+    out = elementwise(floating(x), label, x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         square = pow(x, 2)
@@ -153,16 +162,38 @@ def erf(x: Tensor) -> Tensor:
 
 
 def sign(x: Tensor) -> Tensor:
-    """``torch.sign``, ``floor``, ``ceil``, ``round``, ``trunc``: zeros flow back."""
-    out = elementwise(x.dtype, "rounded", x)
+    """``torch.sign``."""
+    return _in_steps(x, "sign")
+
+
+def floor(x: Tensor) -> Tensor:
+    """``torch.floor``."""
+    return _in_steps(x, "rounded down")
+
+
+def ceil(x: Tensor) -> Tensor:
+    """``torch.ceil``."""
+    return _in_steps(x, "rounded up")
+
+
+def trunc(x: Tensor) -> Tensor:
+    """``torch.trunc``."""
+    return _in_steps(x, "rounded to zero")
+
+
+def round(x: Tensor, *, decimals: int = 0) -> Tensor:
+    """``torch.round``."""
+    return _in_steps(x, "rounded", f"{decimals}")
+
+
+def _in_steps(x: Tensor, label: str, how: str = "") -> Tensor:
+    """A function that is level wherever it has a slope: zeros flow back."""
+    out = elementwise(x.dtype, label, x, how=how)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         return [elementwise(g.dtype, "zeros", g, role=g.role)]
 
     return record(out, (x,), backward)
-
-
-floor = ceil = round = trunc = sign
 
 
 def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:

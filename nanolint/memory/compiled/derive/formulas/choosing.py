@@ -14,14 +14,16 @@ from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64, UINT8
 from nanolint.memory.tensors.layout import like_strides, normalized
 from nanolint.memory.tensors.ops.comparison import check, compare
 from nanolint.memory.tensors.ops.creation import MADE, create, sorting_bytes
-from nanolint.memory.tensors.ops.pointwise import maximum
+from nanolint.memory.tensors.ops.pointwise import maximum, minimum
 from nanolint.memory.tensors.ops.reductions import summed_type
 from nanolint.memory.tensors.ops.sorting import Chosen
-from nanolint.memory.tensors.ops.views import cast, unsqueeze
+from nanolint.memory.tensors.ops.views import cast, sizes_of, unsqueeze
 from nanolint.memory.tensors.tensor import Tensor
 from nanolint.memory.tensors.unknown import DataDependent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.ops.reductions import Dimensions
@@ -55,7 +57,7 @@ def topk(
         (shape, None, x.dtype, made("largest")),
         (shape, None, INT64, made("indices")),
     ]
-    values, indices = t.several("topk", CALL, (x,), results, k, along)
+    values, indices = t.several("topk", CALL, (x,), results, k, along, largest)
     return _chosen(t, x, values, indices)
 
 
@@ -68,29 +70,39 @@ def sort(
         (x.shape, strides, x.dtype, made("sorted")),
         (x.shape, strides, INT64, made("indices")),
     ]
-    values, indices = t.several("sort", CALL, (x,), results, normalized(dim, x.ndim))
+    values, indices = t.several("sort", CALL, (x,), results, normalized(dim, x.ndim), descending)
     return _chosen(t, x, values, indices)
 
 
-def best(
+def largest(
     t: Capture, x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False
 ) -> Tensor | Chosen:
-    """``aten.max``: two reductions, of the values and of their places."""
-    if isinstance(dim, Tensor):
-        return maximum(x, dim)
+    """``aten.max``."""
+    return maximum(x, dim) if isinstance(dim, Tensor) else _best(t, "max", x, dim, keepdim)
+
+
+def smallest(
+    t: Capture, x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False
+) -> Tensor | Chosen:
+    """``aten.min``."""
+    return minimum(x, dim) if isinstance(dim, Tensor) else _best(t, "min", x, dim, keepdim)
+
+
+def _best(t: Capture, name: str, x: Tensor, dim: int | None, keepdim: bool) -> Tensor | Chosen:
+    """Two reductions, of the values and of their places."""
     if dim is None:
-        return extreme(t, x)
+        return _extreme(t, f"a{name}", x)
     over = (normalized(dim, x.ndim),)
     with t.device.no_grad():
-        values = reduce(t, "amax", x, over, keepdim)
-        indices = reduce(t, "argmax", x, over, keepdim, INT64)
+        values = reduce(t, f"a{name}", x, over, keepdim)
+        indices = reduce(t, f"arg{name}", x, over, keepdim, INT64)
     return _chosen(t, x, values, indices, None if keepdim else over[0])
 
 
-def extreme(t: Capture, x: Tensor) -> Tensor:
-    """``aten.amax`` of all elements, whose gradient equal ones share."""
+def _extreme(t: Capture, name: str, x: Tensor) -> Tensor:
+    """That of all elements, whose gradient equal ones share."""
     over = tuple(range(x.ndim))
-    out = reduce(t, "amax", x, over, False)
+    out = reduce(t, name, x, over, False)
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
         mask = compare(x, out)
@@ -104,6 +116,11 @@ def extreme(t: Capture, x: Tensor) -> Tensor:
 def argmax(t: Capture, x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """``aten.argmax``."""
     return reduce(t, "argmax", x, dimensions(x, dim), keepdim, INT64)
+
+
+def argmin(t: Capture, x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """``aten.argmin``."""
+    return reduce(t, "argmin", x, dimensions(x, dim), keepdim, INT64)
 
 
 def multinomial(t: Capture, x: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
@@ -122,10 +139,19 @@ def randperm(t: Capture, n: int, dtype: Dtype) -> Tensor:
     return t.several("randperm", CALL, (), results, len(t.graph.all), scratch=scratch)[0]
 
 
-def truth(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
-    """``aten.any`` and ``aten.all``."""
+def some(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
+    """``aten.any``."""
+    return _truth(t, "any", x, dim, keepdim)
+
+
+def every(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
+    """``aten.all``."""
+    return _truth(t, "all", x, dim, keepdim)
+
+
+def _truth(t: Capture, name: str, x: Tensor, dim: Dimensions, keepdim: bool) -> Tensor:
     made = UINT8 if x.dtype is UINT8 else BOOL
-    return reduce(t, "any", x, dimensions(x, dim), keepdim, made)
+    return reduce(t, name, x, dimensions(x, dim), keepdim, made)
 
 
 def one_hot(t: Capture, x: Tensor, num_classes: int = -1) -> Tensor:
@@ -164,12 +190,13 @@ def _scan(t: Capture, x: Tensor, over: int) -> Tensor:
     return t.make("scan", REDUCTION, (x,), x.shape, x.dtype, role, (over,), True)
 
 
-def flip(t: Capture, x: Tensor, *dims: int) -> Tensor:
+def flip(t: Capture, x: Tensor, *dims: int | Sequence[int]) -> Tensor:
     """``aten.flip``: elements from behind."""
+    over = [normalized(dim, x.ndim) for dim in sizes_of(dims)]
     strides = like_strides(x.shape, x.strides)
     role = x.role.made("flipped")
-    out = t.make("flip", POINTWISE, (x,), x.shape, x.dtype, role, *dims, strides=strides, cost=0)
-    return record(out, (x,), lambda g: [flip(t, g, *dims)])
+    out = t.make("flip", POINTWISE, (x,), x.shape, x.dtype, role, *over, strides=strides, cost=0)
+    return record(out, (x,), lambda g: [flip(t, g, *over)])
 
 
 def product(
@@ -184,13 +211,14 @@ def product(
 
 
 FORMULAS: Formulas = {
-    "all": truth,
-    "any": truth,
+    "all": every,
+    "any": some,
     "argmax": argmax,
+    "argmin": argmin,
     "cumsum": cumsum,
-    "extreme": extreme,
     "flip": flip,
-    "max": best,
+    "max": largest,
+    "min": smallest,
     "multinomial": multinomial,
     "randperm": randperm,
     "one_hot": one_hot,

@@ -182,19 +182,29 @@ def mask_numbers(t: Capture, mask: Tensor, dtype: Dtype) -> Tensor:
     return _choice(t, (mask, constant(t, 0.0, dtype, role), low), dtype, role)
 
 
-def triangle(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
-    """``tril`` and ``triu``: a choice by the numbers of row and column (torch/_refs); of a mask
+def lower(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
+    """``tril``."""
+    return _triangle(t, x, diagonal, "le")
+
+
+def upper(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
+    """``triu``."""
+    return _triangle(t, x, diagonal, "ge")
+
+
+def _triangle(t: Capture, x: Tensor, diagonal: int, how: str) -> Tensor:
+    """A choice by the numbers of row and column (torch/_refs); of a mask
     both masks together (torch/_prims_common, ``mask_tensor``)."""
     label = x.role.made("numbers")
     columns = create(x.device, x.shape[-1:], INT64, label)
     t.of(columns).all_nodes = 2  # and a view, which two of them share
     rows = unsqueeze(create(x.device, x.shape[-2:-1], INT64, label), -1)
-    mask = compare(sub(columns, rows), diagonal)
+    mask = compare(sub(columns, rows), diagonal, how=how)
     if x.dtype is BOOL:
         return compare(mask, x, how="bits")
     role = x.role.made("triangle")
     out = _choice(t, (mask, x, constant(t, 0, x.dtype, role)), x.dtype, role)
-    return record(out, (x,), lambda g: [triangle(t, g, diagonal)])
+    return record(out, (x,), lambda g: [_triangle(t, g, diagonal, how)])
 
 
 def padded(
@@ -220,7 +230,7 @@ def padded(
         return clone(found)
     role = x.role.made("padded")
     with t.device.no_grad():
-        out = t.make("pad", POINTWISE, (x,), shape, x.dtype, role, sides, cost=7)
+        out = t.make("pad", POINTWISE, (x,), shape, x.dtype, role, sides, value or 0, cost=7)
     back = tuple(-each for each in sides)
     return record(out, (x,), lambda g: [padded(t, g, back)])
 
@@ -234,5 +244,6 @@ FORMULAS: Formulas = {
     "masked_fill": masked_fill,
     "where": where,
     "pad": padded,
-    "tril": triangle,
+    "tril": lower,
+    "triu": upper,
 }

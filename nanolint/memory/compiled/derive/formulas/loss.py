@@ -17,7 +17,7 @@ from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.exponentials import exp, log
-from nanolint.memory.tensors.ops.pointwise import div, mul, neg, sub
+from nanolint.memory.tensors.ops.pointwise import div, mul, neg, result_type, sub
 from nanolint.memory.tensors.ops.unary import pow
 from nanolint.memory.tensors.ops.views import cast, contiguous, expand, squeeze, unsqueeze, view
 
@@ -91,13 +91,29 @@ def squares(
     reduce: object = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``mse_loss``: the mean of the squares of a difference."""
+    """``mse_loss``: the mean of the squares of a difference; each gradient makes one of its own
+    (torch/_decomp/decompositions.py), in float32."""
     wide_target, wide = to_float32(target), to_float32(x)
-    with t.device.uncast():
-        each = pow(sub(wide, wide_target), 2)
-        if reduction == "none":
-            return each
-        return mean(t, each) if reduction == "mean" else total(t, each)
+    dtype = result_type(wide, wide_target)
+    needs = wide.requires_grad, wide_target.requires_grad
+    norm = 2.0 / wide.numel if reduction == "mean" else 2.0
+    with t.device.uncast(), t.device.no_grad():
+        out = pow(sub(cast(wide, FLOAT32), cast(wide_target, FLOAT32)), 2)
+        if reduction != "none":
+            out = mean(t, out) if reduction == "mean" else total(t, out)
+        out = cast(out, dtype)
+
+    def backward(g: Tensor, x: Tensor, target: Tensor) -> list[Tensor | None]:
+        flow, one, other = (cast(each, FLOAT32) for each in (g, x, target))
+        pairs = (one, other), (other, one)
+        return [
+            cast(mul(mul(sub(*pair), norm), flow), each.dtype, each.role.gradient)
+            if needed
+            else None
+            for needed, pair, each in zip(needs, pairs, (x, target), strict=True)
+        ]
+
+    return record(out, (wide, wide_target), backward, wide, wide_target)
 
 
 def nll_loss(

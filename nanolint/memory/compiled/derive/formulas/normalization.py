@@ -1,4 +1,5 @@
-"""Normalisation (torch/_decomp/decompositions.py, native_layer_norm and _fused_rms_norm)."""
+"""Normalisation (torch/_decomp/decompositions.py, native_layer_norm, native_group_norm and
+_fused_rms_norm)."""
 
 from __future__ import annotations
 
@@ -9,13 +10,15 @@ from nanolint.memory.compiled.derive.counting import DIVIDED
 from nanolint.memory.compiled.derive.formulas.reductions import reduce
 from nanolint.memory.compiled.derive.operations import REDUCTION
 from nanolint.memory.tensors.autograd import record_all
+from nanolint.memory.tensors.device import NotDerived
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_float32
+from nanolint.memory.tensors.ops.creation import full_of
 from nanolint.memory.tensors.ops.normalization import is_written_out, written_out
-from nanolint.memory.tensors.ops.pointwise import add, div, mul, sub
+from nanolint.memory.tensors.ops.pointwise import add, div, mul, neg, sub
 from nanolint.memory.tensors.ops.unary import pow, rsqrt
-from nanolint.memory.tensors.ops.views import cast, contiguous
+from nanolint.memory.tensors.ops.views import cast, contiguous, reshape, unsqueeze
 from nanolint.memory.torch import RMS_NORM_FLOAT32_SINCE
 
 if TYPE_CHECKING:
@@ -152,6 +155,102 @@ def rms_norm(
     return record_all((out, rstd), inputs, backward, source, scale, rstd)[0]
 
 
+def group_norm(
+    t: Capture,
+    x: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = EPSILON,
+) -> Tensor:
+    """``native_group_norm``: float32 under autocast. Raises NotDerived for images, whose channels
+    may move fastest."""
+    if x.ndim > 3:
+        raise NotDerived("group_norm")
+    shift = None if bias is None else to_float32(bias)
+    scale = None if weight is None else to_float32(weight)
+    source = contiguous(to_float32(x))
+    batch, channels, *space = x.shape
+    size = prod(space)
+    grouped = batch, num_groups, channels // num_groups
+    beside = (1, channels, *(1 for _ in space))
+    needs = [each is not None and each.requires_grad for each in (source, scale, shift)]
+    roles = [None if each is None else each.role.gradient for each in (source, scale, shift)]
+    dtype = source.dtype
+    with t.device.no_grad():
+        wide = reshape(cast(source, FLOAT32), (*grouped, size))
+        stats = x.role.made("GroupNorm variance"), x.role.made("GroupNorm mean")
+        results = [((batch, num_groups, 1, 1), None, FLOAT32, role) for role in stats]
+        moments, middle = t.several("var_mean", REDUCTION, (wide,), results, (2, 3), True)
+        moments.made.cost = DIVIDED["var_mean"]
+        root = rsqrt(add(moments, eps, role=x.role.made("GroupNorm rstd")))
+        hat = mul(sub(wide, middle), root, role=x.role.made("normalised input", x.role.dims))
+        out = reshape(hat, x.shape)
+        if scale is not None:
+            out = mul(out, reshape(scale, beside))
+        if shift is not None:
+            out = add(out, reshape(shift, beside))
+        out = cast(out, dtype, x.role.made("GroupNorm output", x.role.dims))
+        mean, rstd = (reshape(cast(each, dtype), grouped[:2]) for each in (middle, root))
+
+    def backward(
+        g: Tensor,
+        _mean: None,
+        _rstd: None,
+        x: Tensor,
+        scale: Tensor | None,
+        mean: Tensor,
+        rstd: Tensor,
+    ) -> list[Tensor | None]:
+        shape = x.shape
+        x, g, mean, rstd = (cast(each, FLOAT32) for each in (x, g, mean, rstd))
+        rows = batch, channels, size
+        weighted = reduce(t, "sum", reshape(mul(g, x), rows), (2,), False)
+        plain = reduce(t, "sum", reshape(g, rows), (2,), False)
+        found: list[Tensor | None] = [None, None, None]
+        if needs[0]:
+            share = 1.0 / (size * grouped[2])
+            factors = None if scale is None else unsqueeze(cast(scale, FLOAT32), 0)
+            of_weighted, of_plain = (
+                reduce(
+                    t,
+                    "sum",
+                    reshape(each if factors is None else mul(each, factors), grouped),
+                    (2,),
+                    False,
+                )
+                for each in (weighted, plain)
+            )
+            own = (
+                full_of(t.device, (1, *grouped[1:]), FLOAT32, rstd.role, 1)
+                if factors is None
+                else reshape(factors, (1, *grouped[1:]))
+            )
+            slope = mul(unsqueeze(rstd, -1), own)
+            cube = mul(mul(sub(mul(of_plain, mean), of_weighted), rstd), rstd)
+            by = mul(mul(cube, rstd), share)
+            rest = sub(mul(neg(by), mean), mul(mul(of_plain, rstd), share))
+            apart = (*grouped, size)
+            moved = mul(reshape(g, apart), unsqueeze(slope, -1))
+            scaled = mul(reshape(x, apart), reshape(by, (*grouped[:2], 1, 1)))
+            whole = add(add(moved, scaled), reshape(rest, (*grouped[:2], 1, 1)))
+            found[0] = reshape(whole, shape)
+        if needs[1]:
+            mean, rstd = unsqueeze(mean, -1), unsqueeze(rstd, -1)
+            centred = sub(reshape(weighted, grouped), mul(reshape(plain, grouped), mean))
+            summed = reduce(t, "sum", mul(centred, rstd), (0,), False)
+            found[1] = reshape(summed, (channels,))
+        if needs[2]:
+            found[2] = reduce(t, "sum", plain, (0,), False)
+        return [
+            None if each is None else cast(each, dtype, role)
+            for each, role in zip(found, roles, strict=True)
+        ]
+
+    inputs = source, scale, shift
+    return record_all((out, mean, rstd), inputs, backward, source, scale, mean, rstd)[0]
+
+
 def _is_channels_last(x: Tensor) -> bool:
     """``suggest_memory_format``: whether an image lies pixel by pixel."""
     if x.ndim not in {4, 5} or is_contiguous(x.shape, x.strides):
@@ -161,4 +260,4 @@ def _is_channels_last(x: Tensor) -> bool:
     return is_contiguous(shape, strides)
 
 
-FORMULAS: Formulas = {"layer_norm": layer_norm, "rms_norm": rms_norm}
+FORMULAS: Formulas = {"group_norm": group_norm, "layer_norm": layer_norm, "rms_norm": rms_norm}

@@ -111,9 +111,19 @@ def mean(
 
 
 def maximum(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
-    """``aten.amax``: equal maxima share the gradient."""
+    """``aten.amax``."""
+    return _extreme(t, "amax", x, dim, keepdim)
+
+
+def minimum(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
+    """``aten.amin``."""
+    return _extreme(t, "amin", x, dim, keepdim)
+
+
+def _extreme(t: Capture, name: str, x: Tensor, dim: Dimensions, keepdim: bool) -> Tensor:
+    """Equal ones share the gradient."""
     over, shape = dimensions(x, dim), x.shape
-    out = reduce(t, "amax", x, over, keepdim)
+    out = reduce(t, name, x, over, keepdim)
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
         mask = compare(_kept(out, shape, over, keepdim), x)
@@ -173,5 +183,6 @@ FORMULAS: Formulas = {
     "sum": total,
     "mean": mean,
     "amax": maximum,
+    "amin": minimum,
     "logsumexp": logsumexp,
 }

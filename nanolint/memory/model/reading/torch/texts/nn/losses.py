@@ -44,6 +44,21 @@ class L1Loss(MSELoss):
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
+class BCEWithLogitsLoss(Module):
+    def __init__(
+        self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
+    ):
+        super().__init__()
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+        self.reduction = reduction
+
+    def forward(self, input, target):
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
+        )
+
+
 class SmoothL1Loss(MSELoss):
     def forward(self, input, target):
         return F.smooth_l1_loss(input, target, reduction=self.reduction)
