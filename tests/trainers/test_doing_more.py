@@ -92,6 +92,33 @@ def test_a_script_whose_own_model_returns_otherwise_is_no_run(
     assert "because of the run" in said
 
 
+@pytest.mark.parametrize(
+    ("body", "certain"),
+    [
+        ("seen += 1", True),
+        ("loss = rate * 2\n    rate = 0.5", True),
+        ("for _ in range(2):\n        print(rate)\n        rate = 0.5", False),
+        ("rate = 0.5\n    print([rate for _ in range(2)], seen)", None),
+        ("global seen\n    seen += 1", None),
+        ("print([seen for rate in range(2)], rate)", None),
+    ],
+)
+def test_a_name_that_a_function_uses_before_it_binds_it_is_not_the_modules(
+    tmp_path: Path, body: str, certain: bool | None
+) -> None:
+    made = f"seen, rate = 0, 1.0\ndef counted():\n    {body}\n"
+    script = SCRIPT.replace("import os", f"{made}import os", 1)
+    script = script.replace("for it in range(max_iters):", "counted()\nfor it in range(max_iters):")
+    found = explained(tmp_path, CONFIG, script=script)
+    if certain is None:
+        assert (found["trust"], found["doubts"]) == ("read", [])
+        return
+    said = " ".join(nanolint("--gpu", "rtx-4070", str(tmp_path / "config")).out.split())
+    assert "cannot access local variable" in said
+    assert "(train.py:" in said
+    assert ("because of the run" in said) is certain
+
+
 @pytest.mark.parametrize("fails", [True, False])
 def test_a_script_that_fails_with_a_config_is_not_the_one_that_runs_it(
     tmp_path: Path, fails: bool
