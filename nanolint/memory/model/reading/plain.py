@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading.certain import certain, is_taken_for_tensor
+from nanolint.memory.model.reading.generators import sent
 from nanolint.memory.model.reading.queues import METHODS as OF_QUEUE
 from nanolint.memory.model.reading.queues import Queue
-from nanolint.memory.model.reading.values import Instance, Native, Unknown, silent
+from nanolint.memory.model.reading.values import Generated, Instance, Native, Unknown, silent
 from nanolint.memory.model.reading.watched import plain as looked_at
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ def _own(machine: Machine, owner: Value, name: str) -> Callable[..., Value] | No
         known = {"get": _get, "update": _update, "fromkeys": _from_keys}
     elif isinstance(owner, set):
         known = OF_SET
+    elif isinstance(owner, Generated):
+        known = {"send": sent, "__next__": sent}
     method = known.get(name)
     return None if method is None else partial(method, machine, owner)
 
