@@ -140,3 +140,30 @@ def test_a_key_that_may_be_set_somewhere_fails_not_for_certain(tmp_path: Path) -
     said = " ".join(nanolint("--gpu", "rtx-4070", str(tmp_path / "config")).out.split())
     assert "KeyError: 'lr'" in said
     assert "because of the run" not in said
+
+
+def test_weights_that_the_script_changes_itself_are_said_to_have_no_step(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        """
+import torch, torch.nn as nn, torch.nn.functional as F
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wte = nn.Embedding(100, 32)
+        self.head = nn.Linear(32, 100)
+    def forward(self, idx):
+        return self.head(self.wte(idx))
+model = Net().to('cuda')
+for step in range(100):
+    x = torch.randint(100, (8, 64)).to('cuda')
+    loss = F.cross_entropy(model(x).view(-1, 100), x.view(-1))
+    model.zero_grad()
+    loss.backward()
+    for p in model.parameters():
+        p.data -= 0.1 * p.grad
+""",
+        encoding="utf-8",
+    )
+    said = " ".join(nanolint("explain", "--gpu", "rtx-4090", str(tmp_path / "train.py")).out.split())
+    assert "the memory: no optimizer makes a step" in said
+    assert "Tracing gives a number" not in said

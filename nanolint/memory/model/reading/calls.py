@@ -27,6 +27,7 @@ from nanolint.memory.model.reading.values import (
     Instance,
     Manager,
     Method,
+    Namespace,
     Native,
     Partial,
     Static,
@@ -88,7 +89,8 @@ def call(
         return _managed(machine, function, arguments[0])
     if isinstance(function, (str, int, float, list, tuple, dict, set)) or function is None:
         raise TypeError(f"'{type(function).__name__}' object is not callable")
-    raise machine.unread(f"a call of a {type(function).__name__} is not known")
+    named = function.name if isinstance(function, Namespace) else type(function).__name__.lower()
+    raise machine.unread(f"a call of {named} is not known")
 
 
 def _unknown(machine: Machine, function: Unknown, passed: list[Value]) -> Unknown:

@@ -67,6 +67,10 @@ METHODS: dict[type, frozenset[str]] = {
     range: frozenset({"count", "index"}),
 }
 UNCHANGING = (str, bytes, int, float, complex)
+PYTHONS = (*UNCHANGING, list, tuple, dict, set, frozenset, range, slice, BaseException)
+# What the program knows by other names.
+CALLED = {"Generated": "generator", "Manager": "context manager", "Dtype": "dtype"}
+CALLED |= {"TensorClass": "type", "Annotation": "type", "Queue": "deque"}
 PARTS: dict[type, frozenset[str]] = {
     int: frozenset({"real", "imag", "numerator", "denominator"}),
     float: frozenset({"real", "imag"}),
@@ -105,7 +109,10 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         )
     if name == "__class__":
         return looked_at(owner).__class__
-    error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
+    if isinstance(owner, PYTHONS) and hasattr(owner, name):
+        raise machine.unread(f"{type(owner).__name__}.{name} is not known")
+    kind = CALLED.get(type(owner).__name__, type(owner).__name__)
+    error = AttributeError(f"'{kind}' object has no attribute '{name}'")
     raise certain(error) if is_taken_for_tensor(owner, name) else error
 
 
