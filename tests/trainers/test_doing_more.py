@@ -164,6 +164,8 @@ for step in range(100):
 """,
         encoding="utf-8",
     )
-    said = " ".join(nanolint("explain", "--gpu", "rtx-4090", str(tmp_path / "train.py")).out.split())
+    said = " ".join(
+        nanolint("explain", "--gpu", "rtx-4090", str(tmp_path / "train.py")).out.split()
+    )
     assert "the memory: no optimizer makes a step" in said
     assert "Tracing gives a number" not in said

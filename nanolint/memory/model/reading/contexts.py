@@ -16,7 +16,7 @@ from nanolint.memory.model.reading.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
@@ -94,6 +94,7 @@ def _stack(machine: Machine) -> Instance:
     def close(*_details: Value) -> None:
         stack.close()
 
+    methods: dict[str, Callable[..., Value]]
     methods = {"enter_context": enter, "callback": callback, "close": close, "__exit__": close}
     made.attributes |= {name: Native(name, each, plain=False) for name, each in methods.items()}
     made.attributes["__enter__"] = Native("__enter__", lambda: made, plain=False)

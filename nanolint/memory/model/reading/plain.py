@@ -111,8 +111,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return looked_at(owner).__class__
     if isinstance(owner, PYTHONS) and hasattr(owner, name):
         raise machine.unread(f"{type(owner).__name__}.{name} is not known")
-    kind = CALLED.get(type(owner).__name__, type(owner).__name__)
-    error = AttributeError(f"'{kind}' object has no attribute '{name}'")
+    called = CALLED.get(type(owner).__name__, type(owner).__name__)
+    error = AttributeError(f"'{called}' object has no attribute '{name}'")
     raise certain(error) if is_taken_for_tensor(owner, name) else error
 
 

@@ -15,7 +15,14 @@ from nanolint.memory.model.reading.binding import (
     either,
     forget,
 )
-from nanolint.memory.model.reading.exceptions import CATCHABLE, attempt, check, let_go, raised, throw
+from nanolint.memory.model.reading.exceptions import (
+    CATCHABLE,
+    attempt,
+    check,
+    let_go,
+    raised,
+    throw,
+)
 from nanolint.memory.model.reading.expressions import function_of
 from nanolint.memory.model.reading.matching import match
 from nanolint.memory.model.reading.values import (
