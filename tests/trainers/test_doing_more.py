@@ -169,3 +169,12 @@ for step in range(100):
     )
     assert "the memory: no optimizer makes a step" in said
     assert "Tracing gives a number" not in said
+
+
+def test_many_batches_of_an_evaluation_on_the_host_take_no_time(tmp_path: Path) -> None:
+    script = SCRIPT.replace("cuda", "cpu").replace("range(eval_iters)", "range(10_000_000)")
+    script = script.replace("losses.append(model(X, Y)[1].item())", "last = model(X, Y)[1].item()")
+    script = script.replace("sum(losses) / len(losses)", "last")
+    (tmp_path / "train.py").write_text(script, encoding="utf-8")
+    said = nanolint("explain", "--gpu", "rtx-4090", str(tmp_path / "train.py")).out
+    assert "takes too many steps" not in said

@@ -224,7 +224,11 @@ class Turns:
                 elif (
                     not wrote
                     and not before
-                    and (machine.passed > passed or (place > MANY and _is_plain(node, frame)))
+                    and (
+                        machine.passed > passed
+                        or (place > MANY and _is_plain(node, frame))
+                        or not (machine.card.grad_enabled or tape.events)  # it evaluates on the host
+                    )
                 ):
                     leaves = _left(node, frame)
                     if leaves is not None and leaves == left:
