@@ -83,3 +83,11 @@ def test_tensors_of_the_host_and_the_card_are_refused_as_pytorch_refuses_them(
 def test_a_number_and_indices_may_lie_on_the_host() -> None:
     both = "x = (x * torch.tensor(0.5))[torch.arange(2)]"
     assert read(text_of(both)).events
+
+
+@pytest.mark.parametrize(
+    "line", ["[1, 2].pop(fused.n)", "{'a': 1}.pop(fused.n)", "[1].insert(fused.n, 2)"]
+)
+def test_what_python_makes_of_what_is_not_known_is_not_said_in_words_of_nanolint(line: str) -> None:
+    text = text_of(f"x = x * {line}", "", "import fused\n")
+    assert unread(text).startswith("fused is no module of the project")

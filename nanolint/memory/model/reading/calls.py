@@ -130,8 +130,12 @@ def _native(
         if function.plain and machine.made_up.numbers:
             machine.made_up.follow(found, arguments)
         return found
-    except TypeError as error:
-        if function.plain:
+    except (AttributeError, LookupError, TypeError) as error:
+        given = (*arguments, *keywords.values())
+        unknown = next((each for each in given if isinstance(each, Unknown)), None)
+        if unknown is not None and not is_certain(error):
+            raise unknown.unread() from error
+        if function.plain and isinstance(error, TypeError):
             machine.module, machine.line = module, line
             raise machine.unread(f"{function.name}: {_first_line(error)}") from error
         raise
