@@ -492,6 +492,13 @@ EXPRESSIONS: dict[str, str] = {
     },
     # Many indices of few rows.
     "embedding of characters": "F.embedding(i.repeat(8, 1), e)",
+    # One place for each channel, the k-th of a row and classes that weigh.
+    "group norm of rows": "F.group_norm(x.reshape(-1, x.shape[-1]), 2, n, m)",
+    "group norm of rows alone": "F.group_norm(x.reshape(-1, x.shape[-1]), 1)",
+    "kth value": "torch.kthvalue(x, 3)[0]",
+    "kth value, kept": "x - x.kthvalue(2, dim=-1, keepdim=True).values",
+    "weighed and smoothed": "F.cross_entropy(l, k, l[0].detach() * 2, label_smoothing=0.1,"
+    " reduction='sum')",
 }
 
 DTYPES = ("float32", "bfloat16", "float16")

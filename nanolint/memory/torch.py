@@ -93,8 +93,8 @@ EMBEDDING_ADDS_IN_PLACE_SINCE: Version = (2, 11)
 # aten/src/ATen/native/cuda/group_norm_kernel.cu: the moments of half precision are computed in
 # float32 first. Seen in 2.13 and 2.15, not in 2.9.
 GROUP_NORM_WIDE_SINCE: Version = (2, 10)
-# aten/src/ATen/native/group_norm.cpp: channels that move fastest stay so on the card, too. Seen in
-# 2.15, not in 2.13.
+# aten/src/ATen/native/group_norm.cpp: channels that move fastest stay so on the card, too, and of
+# single places no sums are made. Seen in 2.15, not in 2.13.
 GROUP_NORM_LAST_SINCE: Version = (2, 14)
 
 # c10/cuda/CUDACachingAllocator.cpp: only this release's error names the variable's new name.

@@ -72,13 +72,15 @@ class Unresolved:
     """A key that the memory replay needs, and why its value is of no use.
 
     Only a run could tell the value; or it is known and ``impossible``: no run can have it.
-    ``name`` is what people call it, where the script has no such key.
+    ``name`` is what people call it, where the script has no such key. Where it is ``untraced``,
+    tracing gives no number either.
     """
 
     key: str
     reason: str
     impossible: bool = False
     name: str = ""
+    untraced: bool = False
 
     @property
     def words(self) -> str:

@@ -92,6 +92,33 @@ def test_a_script_whose_own_model_returns_otherwise_is_no_run(
     assert "because of the run" in said
 
 
+@pytest.mark.parametrize(
+    ("body", "certain"),
+    [
+        ("seen += 1", True),
+        ("loss = rate * 2\n    rate = 0.5", True),
+        ("for _ in range(2):\n        print(rate)\n        rate = 0.5", False),
+        ("rate = 0.5\n    print([rate for _ in range(2)], seen)", None),
+        ("global seen\n    seen += 1", None),
+        ("print([seen for rate in range(2)], rate)", None),
+    ],
+)
+def test_a_name_that_a_function_uses_before_it_binds_it_is_not_the_modules(
+    tmp_path: Path, body: str, certain: bool | None
+) -> None:
+    made = f"seen, rate = 0, 1.0\ndef counted():\n    {body}\n"
+    script = SCRIPT.replace("import os", f"{made}import os", 1)
+    script = script.replace("for it in range(max_iters):", "counted()\nfor it in range(max_iters):")
+    found = explained(tmp_path, CONFIG, script=script)
+    if certain is None:
+        assert (found["trust"], found["doubts"]) == ("read", [])
+        return
+    said = " ".join(nanolint("--gpu", "rtx-4070", str(tmp_path / "config")).out.split())
+    assert "cannot access local variable" in said
+    assert "(train.py:" in said
+    assert ("because of the run" in said) is certain
+
+
 @pytest.mark.parametrize("fails", [True, False])
 def test_a_script_that_fails_with_a_config_is_not_the_one_that_runs_it(
     tmp_path: Path, fails: bool
@@ -113,3 +140,41 @@ def test_a_key_that_may_be_set_somewhere_fails_not_for_certain(tmp_path: Path) -
     said = " ".join(nanolint("--gpu", "rtx-4070", str(tmp_path / "config")).out.split())
     assert "KeyError: 'lr'" in said
     assert "because of the run" not in said
+
+
+def test_weights_that_the_script_changes_itself_are_said_to_have_no_step(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        """
+import torch, torch.nn as nn, torch.nn.functional as F
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wte = nn.Embedding(100, 32)
+        self.head = nn.Linear(32, 100)
+    def forward(self, idx):
+        return self.head(self.wte(idx))
+model = Net().to('cuda')
+for step in range(100):
+    x = torch.randint(100, (8, 64)).to('cuda')
+    loss = F.cross_entropy(model(x).view(-1, 100), x.view(-1))
+    model.zero_grad()
+    loss.backward()
+    for p in model.parameters():
+        p.data -= 0.1 * p.grad
+""",
+        encoding="utf-8",
+    )
+    said = " ".join(
+        nanolint("explain", "--gpu", "rtx-4090", str(tmp_path / "train.py")).out.split()
+    )
+    assert "the memory: no optimizer makes a step" in said
+    assert "Tracing gives a number" not in said
+
+
+def test_many_batches_of_an_evaluation_on_the_host_take_no_time(tmp_path: Path) -> None:
+    script = SCRIPT.replace("cuda", "cpu").replace("range(eval_iters)", "range(10_000_000)")
+    script = script.replace("losses.append(model(X, Y)[1].item())", "last = model(X, Y)[1].item()")
+    script = script.replace("sum(losses) / len(losses)", "last")
+    (tmp_path / "train.py").write_text(script, encoding="utf-8")
+    said = nanolint("explain", "--gpu", "rtx-4090", str(tmp_path / "train.py")).out
+    assert "takes too many steps" not in said

@@ -62,7 +62,6 @@ NOT_KNOWN: dict[str, str] = {
             "training: gradients of two losses that do not conflict",
             "training: mixed embeddings",
             "training: a scale of the spectrum",
-            "training: weights that are masked by size",
             "training: what a class weighs, and several tasks",
         ),
         "parts of PyTorch that are not read",
@@ -75,14 +74,7 @@ NOT_KNOWN: dict[str, str] = {
         ),
         "what chance or the contents of tensors decide",
     ),
-    **dict.fromkeys(
-        (
-            "python: what a context leaves",
-            "python: settings in layers",
-            "python: a generator of passes",
-        ),
-        "parts of Python that are not read: ExitStack, ChainMap, a generator that is sent to",
-    ),
+    "python: settings in layers": "a part of Python that is not read: ChainMap",
     **dict.fromkeys(
         (
             "loops: batch warmup",

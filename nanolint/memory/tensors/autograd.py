@@ -159,10 +159,11 @@ def record(
             kept = tuple(out.detach() if each is out else each for each in saved)
             saver = saver_at(out.device)
             put = kept if saver is None else saver.save(kept, (out,))
-            out.node = Operation(edges, ((out.shape, out.dtype, out.role),), backward, put)
+            node = Operation(edges, ((out.shape, out.dtype, out.role),), backward, put)
+            out.node, out.index = node, 0  # one of several outputs may be written into
             locator = out.device.tape.locator
             if locator is not None:
-                locator.made(out.node.number)
+                locator.made(node.number)
     return out
 
 

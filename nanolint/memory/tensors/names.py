@@ -101,6 +101,7 @@ EITHER: dict[str, Function] = {
     **_own(reductions, "count_nonzero"),
     **_own(scans, "cumsum cumprod"),
     **_own(sorting, "topk sort argsort max min argmax argmin multinomial bincount cummax cummin"),
+    "kthvalue": sorting.kthvalue,
     **_own(views, "reshape flatten unflatten transpose t permute unsqueeze squeeze"),
     **_own(views, "movedim detach"),
     **_own(parts, "narrow select split chunk unbind diagonal as_strided"),

@@ -82,7 +82,7 @@ def _memory(name: str, case: Case, printer: Printer, width: int) -> None:
         printer.line(("Memory cannot be checked", "bold yellow"))
         for unresolved in case.resolution.unresolved:
             printer.paragraph(f"  {unresolved.words}: ", text=unresolved.reason, indent="    ")
-        if not any(unresolved.impossible for unresolved in case.resolution.unresolved):
+        if not any(each.impossible or each.untraced for each in case.resolution.unresolved):
             script = name if case.resolution.described is not None else None
             printer.line(f"  {trace_hint(script and printable(script))}")
     elif not run.on_gpu:

@@ -12,6 +12,7 @@ from nanolint.run.run import Run
 from nanolint.run.settled import MEMORY, THE_MODEL, Unresolved
 from nanolint.run.trust import Doubt, Subject
 from nanolint.settings.torch_version import NEWEST
+from nanolint.trainers.script.passes import NO_STEP
 from nanolint.trainers.script.things import TERMS
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ LENGTHS = (
     *("max_seq_length", "sequence_length", "seq_length", "context_size", "n_positions", "n_ctx"),
     *("max_sequence_length", "max_length", "ctx_len"),
 )
+
+WITHOUT_STEPS = "no optimizer makes a step, and a run is read, or traced, up to its third"
 
 
 def has_outline(found: Described) -> bool:
@@ -99,6 +102,9 @@ def _size(found: Described, role: Role, otherwise: int) -> int:
 
 def of_model(found: Described) -> Unresolved:
     """Why no number can be given for the model before it is read."""
+    passes = found.roles.get(Role.ACCUMULATION)
+    if isinstance(passes, NotKnown) and passes.reason == NO_STEP:
+        return Unresolved(MEMORY, WITHOUT_STEPS, untraced=True)
     built = found.model
     if isinstance(built, NotKnown):
         return Unresolved(THE_MODEL, str(built))

@@ -26,6 +26,8 @@ NAMED = {
     **dict.fromkeys(("std", "std of all"), "a variance of few elements, or in several steps"),
     "checkpoint in segments": "checkpoint_sequential",  # its segments are graphs of their own
     "conv1d of all channels": "conv1d by cuDNN",
+    **dict.fromkeys(("kth value", "kth value, kept"), "kthvalue"),
+    "weighed and smoothed": "a loss of weighted classes",
     "rotary by complex numbers": "view_as_complex",  # library calls, which are not recorded yet
 }
 # Of images nothing is recorded: the beginnings of their names, each with its operation.

@@ -63,3 +63,31 @@ def test_a_layer_that_is_not_known_is_not_passed_over_in_a_sequence(layer: str) 
     init = f"self.layers = nn.Sequential(nn.Linear(32, 32), {layer}, nn.Linear(32, 32))"
     text = text_of("x = self.layers(x)", init, "import fused\n")
     assert unread(text).startswith(("torch.nn.Tanhshrink is not known", "fused is no module"))
+
+
+@pytest.mark.parametrize(
+    ("forward", "init", "said"),
+    [
+        ("x = x + self.heads[0](x)", "self.heads = [nn.Linear(32, 32)]", "F.linear of tensors"),
+        ("x = x.masked_fill(torch.ones(8, 32) == 0, 0.0)", "", "Tensor.masked_fill of tensors"),
+        ("x = torch.cat((x, torch.zeros(*x.shape)))", "", "torch.cat of tensors"),
+        ("x = x + torch.arange(32)", "", "Tensor.__add__ of tensors"),
+    ],
+)
+def test_tensors_of_the_host_and_the_card_are_refused_as_pytorch_refuses_them(
+    forward: str, init: str, said: str
+) -> None:
+    assert f"{said} on the card and others that are not" in unread(text_of(forward, init))
+
+
+def test_a_number_and_indices_may_lie_on_the_host() -> None:
+    both = "x = (x * torch.tensor(0.5))[torch.arange(2)]"
+    assert read(text_of(both)).events
+
+
+@pytest.mark.parametrize(
+    "line", ["[1, 2].pop(fused.n)", "{'a': 1}.pop(fused.n)", "[1].insert(fused.n, 2)"]
+)
+def test_what_python_makes_of_what_is_not_known_is_not_said_in_words_of_nanolint(line: str) -> None:
+    text = text_of(f"x = x * {line}", "", "import fused\n")
+    assert unread(text).startswith("fused is no module of the project")

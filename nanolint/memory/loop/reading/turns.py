@@ -176,6 +176,12 @@ class Turns:
         card = self._machine.card
         return turns_that_reserve(card.tape, start, rest) if card.grad_enabled else 0
 
+    @property
+    def _is_on_host(self) -> bool:
+        """Whether nothing learns, and nothing was put on the card so far."""
+        card = self._machine.card
+        return not (card.grad_enabled or card.tape.events)
+
     def _numbers(self, node: ast.For, values: range | Span) -> Iterator[Value]:
         place, count = 0, _count(values)
         while place < count:
@@ -224,7 +230,11 @@ class Turns:
                 elif (
                     not wrote
                     and not before
-                    and (machine.passed > passed or (place > MANY and _is_plain(node, frame)))
+                    and (
+                        machine.passed > passed
+                        or (place > MANY and _is_plain(node, frame))
+                        or self._is_on_host
+                    )
                 ):
                     leaves = _left(node, frame)
                     if leaves is not None and leaves == left:

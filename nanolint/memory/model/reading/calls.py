@@ -27,6 +27,7 @@ from nanolint.memory.model.reading.values import (
     Instance,
     Manager,
     Method,
+    Namespace,
     Native,
     Partial,
     Static,
@@ -88,7 +89,8 @@ def call(
         return _managed(machine, function, arguments[0])
     if isinstance(function, (str, int, float, list, tuple, dict, set)) or function is None:
         raise TypeError(f"'{type(function).__name__}' object is not callable")
-    raise machine.unread(f"a call of a {type(function).__name__} is not known")
+    named = function.name if isinstance(function, Namespace) else type(function).__name__.lower()
+    raise machine.unread(f"a call of {named} is not known")
 
 
 def _unknown(machine: Machine, function: Unknown, passed: list[Value]) -> Unknown:
@@ -128,8 +130,12 @@ def _native(
         if function.plain and machine.made_up.numbers:
             machine.made_up.follow(found, arguments)
         return found
-    except TypeError as error:
-        if function.plain:
+    except (AttributeError, LookupError, TypeError) as error:
+        given = (*arguments, *keywords.values())
+        unknown = next((each for each in given if isinstance(each, Unknown)), None)
+        if unknown is not None and not is_certain(error):
+            raise unknown.unread() from error
+        if function.plain and isinstance(error, TypeError):
             machine.module, machine.line = module, line
             raise machine.unread(f"{function.name}: {_first_line(error)}") from error
         raise

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.scopes import Frame
+    from nanolint.memory.model.reading.values import Value
 
 # What a program that is read may raise and catch: Python's own of these.
 CATCHABLE = (
@@ -63,6 +64,11 @@ def let_go(error: BaseException | None) -> None:
         error = behind
 
 
+def raised(error: Exception) -> Value:
+    """What the program has as the exception."""
+    return error.value if isinstance(error, Raised) else error
+
+
 def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
     lacking = _may_lack(machine, node)
     if lacking is not None and not machine.is_bare:
@@ -86,7 +92,7 @@ def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
         if handler is None:
             raise
         if handler.name:
-            frame.store(handler.name, error.value if isinstance(error, Raised) else error)
+            frame.store(handler.name, raised(error))
         ended = machine.execute(handler.body, frame)
         if handler.name:
             frame.names.pop(handler.name, None)
@@ -124,10 +130,9 @@ def _handler(
         if handler.type is None:
             return handler
         kinds = machine.evaluate(handler.type, frame)
-        value = error.value if isinstance(error, Raised) else error
         if isinstance(kinds, Unknown):
             raise kinds.unread()
-        if machine.instance_of(value, kinds):
+        if machine.instance_of(raised(error), kinds):
             return handler
     return None
 

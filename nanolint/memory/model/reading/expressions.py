@@ -40,6 +40,9 @@ def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Value:
 def _name(machine: Machine, node: ast.Name, frame: Frame) -> Value:
     value = frame.find(node.id)
     if value is MISSING:
+        unbound = frame.unbound(node.id, node.lineno)
+        if unbound is not None:
+            raise unbound
         value = machine.builtin(node.id, frame.module)
     return value
 

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.statements import BREAK, RETURN, enter
 from nanolint.source.python import of_node
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Iterable
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.scopes import Frame
-    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.model.reading.values import Generated, Value
 
-    Steps = Generator[Value, None, object]  # yields values; returns how the statements ended
+    # Yields values and is sent others; returns how the statements ended.
+    Steps = Generator[Value, Value, object]
 
 
-def generated(machine: Machine, body: Iterable[ast.stmt], frame: Frame) -> Iterator[Value]:
-    """What a call of a function that yields yields."""
+def generated(
+    machine: Machine, body: Iterable[ast.stmt], frame: Frame
+) -> Generator[Value, Value, Value]:
+    """What a call of a function that yields yields; returns what the function returns."""
     try:
         yield from _run(machine, body, frame)
     finally:
         frame.leave()
+    return frame.result
+
+
+def sent(machine: Machine, owner: Generated, value: Value = None) -> Value:
+    """``generator.send(value)``."""
+    if not isinstance(owner.values, Generator):
+        raise machine.unread("what is sent to an iterator is not known")
+    return owner.values.send(value)
 
 
 def _run(machine: Machine, body: Iterable[ast.stmt], frame: Frame) -> Steps:
@@ -43,10 +55,10 @@ def _statement(machine: Machine, node: ast.stmt, frame: Frame) -> Steps:
     if isinstance(node, (ast.Expr, ast.Assign)) and isinstance(
         node.value, (ast.Yield, ast.YieldFrom)
     ):
-        yield from _value(machine, node.value, frame)
+        value = yield from _value(machine, node.value, frame)
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                machine.assign(target, None, frame)
+                machine.assign(target, value, frame)
         return None
     if isinstance(node, ast.If):
         test = machine.truth(machine.evaluate(node.test, frame))
@@ -66,12 +78,14 @@ def _statement(machine: Machine, node: ast.stmt, frame: Frame) -> Steps:
     raise machine.unread(f"a yield in {type(node).__name__.lower()} is not known")
 
 
-def _value(machine: Machine, node: ast.Yield | ast.YieldFrom, frame: Frame) -> Iterator[Value]:
+def _value(
+    machine: Machine, node: ast.Yield | ast.YieldFrom, frame: Frame
+) -> Generator[Value, Value, Value]:
+    """What is sent for what it yields, or returned by what it yields from."""
     if isinstance(node, ast.YieldFrom):
-        yield from machine.iterate(machine.evaluate(node.value, frame))
-    else:
-        # No name holds it: whoever asked for it does.
-        yield None if node.value is None else machine.evaluate(node.value, frame)
+        return (yield from machine.iterate(machine.evaluate(node.value, frame)))
+    # No name holds it: whoever asked for it does.
+    return (yield None if node.value is None else machine.evaluate(node.value, frame))
 
 
 def _while(machine: Machine, node: ast.While, frame: Frame) -> Steps:

@@ -6,11 +6,11 @@ import itertools
 import math
 import string
 from collections import Counter
-from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import as_key, worked_out
+from nanolint.memory.model.reading.contexts import contextlib
 from nanolint.memory.model.reading.copies import copied, shallow
 from nanolint.memory.model.reading.functional import functools, iteration
 from nanolint.memory.model.reading.patterns import regular_expressions
@@ -22,7 +22,6 @@ from nanolint.memory.model.reading.values import (
     Class,
     Function,
     Instance,
-    Manager,
     Method,
     Namespace,
     Native,
@@ -30,7 +29,7 @@ from nanolint.memory.model.reading.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
@@ -70,16 +69,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "re": regular_expressions(machine),
         "itertools": iteration(machine),
         "collections": _collections(machine),
-        "contextlib": Namespace(
-            "contextlib",
-            {
-                "nullcontext": Native(
-                    "nullcontext", lambda value=None: Manager(lambda: nullcontext(value))
-                ),
-                "contextmanager": Native("contextmanager", lambda f: _context(machine, f)),
-                **{name: _printing(name) for name in ("redirect_stdout", "redirect_stderr")},
-            },
-        ),
+        "contextlib": contextlib(machine),
         "copy": Namespace(
             "copy",
             {
@@ -111,11 +101,6 @@ def table(machine: Machine) -> dict[str, Value]:
         "SimpleNamespace", partial(_record, machine), plain=False
     )
     return known
-
-
-def _printing(name: str) -> Native:
-    """Where what is printed goes."""
-    return Native(name, lambda target: Manager(lambda: nullcontext(target)), plain=False)
 
 
 def _environment(machine: Machine) -> dict[str, Value]:
@@ -224,22 +209,6 @@ class _Defaults(dict["Value", "Value"]):
         if key not in self and default is MISSING and self._factory is not None:
             self[key] = self._machine.call(self._factory, [])
         return super().get(key, default)
-
-
-def _context(machine: Machine, function: Value) -> Value:
-    """``@contextmanager``."""
-
-    @contextmanager
-    def entered(arguments: list[Value], keywords: dict[str, Value]) -> Iterator[Value]:
-        values = machine.iterate(machine.call(function, arguments, keywords))
-        yield next(values, None)
-        next(values, None)
-
-    return Native(
-        "contextmanager",
-        lambda *given, **named: Manager(lambda: entered(list(given), named)),
-        plain=False,
-    )
 
 
 def _signature(machine: Machine, function: Value) -> Value:

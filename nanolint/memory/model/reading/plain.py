@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading.certain import certain, is_taken_for_tensor
+from nanolint.memory.model.reading.generators import sent
 from nanolint.memory.model.reading.queues import METHODS as OF_QUEUE
 from nanolint.memory.model.reading.queues import Queue
-from nanolint.memory.model.reading.values import Instance, Native, Unknown, silent
+from nanolint.memory.model.reading.values import Generated, Instance, Native, Unknown, silent
 from nanolint.memory.model.reading.watched import plain as looked_at
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ METHODS: dict[type, frozenset[str]] = {
     range: frozenset({"count", "index"}),
 }
 UNCHANGING = (str, bytes, int, float, complex)
+PYTHONS = (*UNCHANGING, list, tuple, dict, set, frozenset, range, slice, BaseException)
+# What the program knows by other names.
+CALLED = {"Generated": "generator", "Manager": "context manager", "Dtype": "dtype"}
+CALLED |= {"TensorClass": "type", "Annotation": "type", "Queue": "deque"}
 PARTS: dict[type, frozenset[str]] = {
     int: frozenset({"real", "imag", "numerator", "denominator"}),
     float: frozenset({"real", "imag"}),
@@ -104,7 +109,10 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         )
     if name == "__class__":
         return looked_at(owner).__class__
-    error = AttributeError(f"'{type(owner).__name__}' object has no attribute '{name}'")
+    if isinstance(owner, PYTHONS) and hasattr(owner, name):
+        raise machine.unread(f"{type(owner).__name__}.{name} is not known")
+    called = CALLED.get(type(owner).__name__, type(owner).__name__)
+    error = AttributeError(f"'{called}' object has no attribute '{name}'")
     raise certain(error) if is_taken_for_tensor(owner, name) else error
 
 
@@ -137,6 +145,8 @@ def _own(machine: Machine, owner: Value, name: str) -> Callable[..., Value] | No
         known = {"get": _get, "update": _update, "fromkeys": _from_keys}
     elif isinstance(owner, set):
         known = OF_SET
+    elif isinstance(owner, Generated):
+        known = {"send": sent, "__next__": sent}
     method = known.get(name)
     return None if method is None else partial(method, machine, owner)
 

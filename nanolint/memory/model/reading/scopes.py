@@ -9,9 +9,12 @@ import ast
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.certain import certain
 from nanolint.source.python import inside, of_node, walked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nanolint.memory.model.reading.values import Function, Namespace, Value
 
 MISSING = object()
@@ -65,8 +68,33 @@ class Frame:
             names = frame.names
             if name in names:
                 return names[name]
+            if frame.owns(name):
+                return MISSING
             frame = frame.closure
         return self.module.names.get(name, MISSING)
+
+    def owns(self, name: str) -> bool:
+        """Whether it is the call of a function that binds ``name`` itself, sooner or later."""
+        return self.function is not None and name in own_names(self.function.node)
+
+    def unbound(self, name: str, line: int) -> UnboundLocalError | None:
+        """What Python raises on ``line``, where a call has no value yet for a name that it binds;
+        None where ``name`` is no such.
+
+        It is certain where the name is bound behind that line alone, and outside loops, some of
+        whose turns are not read.
+        """
+        frame: Frame | None = self
+        while frame is not None and not frame.owns(name):
+            frame = frame.closure
+        if frame is None or frame.function is None:
+            return None
+        error = UnboundLocalError(
+            f"cannot access local variable '{name}' where it is not associated with a value"
+        )
+        node = frame.function.node
+        is_first = frame is self and line <= own_names(node)[name] and not is_in_loop(node, line)
+        return certain(error) if is_first else error
 
     def store(self, name: str, value: Value) -> None:
         """Bind a name; one that is declared global or nonlocal where it belongs."""
@@ -110,6 +138,52 @@ def outer_names(node: Scoped) -> dict[str, str]:
         elif not isinstance(each, (Scoped, ast.ClassDef, ast.expr)):
             unseen += inside(each)
     return found
+
+
+@of_node
+def own_names(node: Scoped) -> dict[str, int]:
+    """The names that a function binds in its own calls, and the lines where each is bound first;
+    0 for its parameters."""
+    spec = node.args
+    given = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
+    found = dict.fromkeys([each.arg for each in given if each is not None], 0)
+    unseen: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
+    while unseen:
+        each = unseen.pop()
+        line = getattr(each, "lineno", 0)
+        for name in _bound_by(each):
+            found[name] = min(found.get(name, line), line)
+        if isinstance(each, ast.comprehension):
+            unseen += [each.iter, *each.ifs]  # its targets are its own
+        elif not isinstance(each, (Scoped, ast.ClassDef)):
+            unseen += inside(each)
+    for name in outer_names(node):
+        found.pop(name, None)
+    return found
+
+
+def _bound_by(node: ast.AST) -> Iterable[str]:
+    """The names that one node binds, without those inside it."""
+    if isinstance(node, ast.Name):
+        return [] if isinstance(node.ctx, ast.Load) else [node.id]
+    if isinstance(node, ast.alias):
+        return [(node.asname or node.name).partition(".")[0]]
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        return [node.name] if node.name else []
+    if isinstance(node, ast.MatchMapping):
+        return [node.rest] if node.rest else []
+    return []
+
+
+def is_in_loop(node: Scoped, line: int) -> bool:
+    """Whether a line of a function lies in one of its loops."""
+    return any(
+        isinstance(each, (ast.For, ast.AsyncFor, ast.While))
+        and each.lineno <= line <= (each.end_lineno or each.lineno)
+        for each in walked(node)
+    )
 
 
 @of_node

@@ -15,7 +15,14 @@ from nanolint.memory.model.reading.binding import (
     either,
     forget,
 )
-from nanolint.memory.model.reading.exceptions import CATCHABLE, attempt, check, let_go, throw
+from nanolint.memory.model.reading.exceptions import (
+    CATCHABLE,
+    attempt,
+    check,
+    let_go,
+    raised,
+    throw,
+)
 from nanolint.memory.model.reading.expressions import function_of
 from nanolint.memory.model.reading.matching import match
 from nanolint.memory.model.reading.values import (
@@ -170,11 +177,20 @@ def enter(machine: Machine, item: ast.withitem, frame: Frame) -> Iterator[None]:
             raise manager.unread()
         raise machine.unread(f"the context manager {manager!r} is not known")
     value = machine.call(machine.attribute(manager, "__enter__"), [])
+    leave = machine.attribute(manager, "__exit__")
     if item.optional_vars is not None:
         machine.assign(item.optional_vars, value, frame)
     del value
-    yield
-    machine.call(machine.attribute(manager, "__exit__"), [None, None, None])
+    try:
+        yield
+    except CATCHABLE as error:
+        own = raised(error)
+        kind = own.cls if isinstance(own, Instance) else type(own)
+        if not machine.truth(machine.call(leave, [kind, own, None])):
+            raise
+        let_go(error)
+    else:
+        machine.call(leave, [None, None, None])
 
 
 def _function(machine: Machine, node: ast.FunctionDef, frame: Frame) -> None:

@@ -92,7 +92,9 @@ def group_norm(
         raise NotModelled("group_norm of a part of what its channels move fastest in")
     device, shape, dtype = x.device, x.shape, source.dtype
     batch, channels = shape[:2]
-    has_space = x.numel > batch * channels
+    flat = x.numel == batch * channels  # ``GroupNorm1dForward`` and its backward pass
+    if flat and last:
+        raise NotModelled("group_norm of single places whose channels move fastest")
     made = x.role.made
     out = empty_in(device, shape, dtype, made("GroupNorm output", x.role.dims), last=last)
     mean = empty(device, (batch, num_groups), dtype, made("GroupNorm mean"))
@@ -101,7 +103,7 @@ def group_norm(
     held = []
     if wide is not dtype and device.release >= GROUP_NORM_WIDE_SINCE:
         held += [empty(device, (batch, num_groups), wide, made("moments")) for _ in range(2)]
-    if has_space and (last or scale is not None or shift is not None):
+    if not flat and (last or scale is not None or shift is not None):
         held += [empty(device, (batch, channels), wide, made("factors")) for _ in range(2)]
     del held
     inputs = source, scale, shift
@@ -121,12 +123,13 @@ def group_norm(
             else None
             for place, (needed, role) in enumerate(zip(needs, roles, strict=True))
         ]
-        sums = []
-        if has_space:
-            sums += [empty(device, (batch, channels), wide, made("partial sums")) for _ in range(2)]
+        sums = [
+            empty(device, (batch, channels), wide, made("partial sums"))
+            for _ in range(0 if flat and device.release >= GROUP_NORM_LAST_SINCE else 2)
+        ]
         if needs[0]:
             sums += [empty(device, (batch, num_groups), wide, made("factors")) for _ in range(2)]
-            if is_scaled and has_space and not last:
+            if is_scaled and not (last or flat):
                 sums += [empty(device, (batch, channels), wide, made("factors"))]
         del sums, copies
         return found

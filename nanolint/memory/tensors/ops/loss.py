@@ -16,7 +16,7 @@ from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, ne
 from nanolint.memory.tensors.ops.reductions import sum
 from nanolint.memory.tensors.ops.sorting import Chosen, max
 from nanolint.memory.tensors.ops.sums import reduction as reduction_scratch
-from nanolint.memory.tensors.ops.views import cast, contiguous
+from nanolint.memory.tensors.ops.views import cast, contiguous, reshape
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 from nanolint.memory.tensors.unknown import NotModelled
@@ -135,17 +135,23 @@ def cross_entropy(
     ``target`` are classes, or probabilities of the shape of the logits. log_softmax in the type of
     the logits, nll_loss in float32 under autocast.
     """
-    if weight is not None and (label_smoothing or target.dtype.kind == FLOATING):
-        raise NotModelled("cross_entropy of weighted classes that are smoothed, or probabilities")
+    if weight is not None and target.dtype.kind == FLOATING:
+        raise NotModelled("cross_entropy of weighted classes whose targets are probabilities")
+    if weight is not None and label_smoothing and reduction == "mean":
+        raise NotModelled("the mean of a smoothed cross_entropy of weighted classes")
     log = log_softmax(logits, 0 if logits.ndim == 1 else 1, dtype=logits.dtype)
     if logits.shape == target.shape and target.dtype.kind == FLOATING:
         return _of_probabilities(log, target, reduction, label_smoothing)
     loss = nll_loss(log, target, weight, None, ignore_index, None, reduction)
     if not label_smoothing:
         return loss
-    total = sum(log, 0 if log.ndim == 1 else 1)
+    along = 0 if log.ndim == 1 else 1
+    weighed = log
+    if weight is not None:
+        weighed = mul(log, reshape(weight, (-1, *(1,) * (log.ndim - along - 1))))
+    total = sum(weighed, along)
     smooth = neg(total)
-    del total
+    del total, weighed
     ignored = compare(target, ignore_index, how="eq")
     masked_fill_(smooth, ignored, 0.0)
     spread = smooth
@@ -193,6 +199,7 @@ def nll_loss(
         raise ValueError(f"the classes are {target.dtype}: PyTorch takes int64")
     if target.shape != (*log.shape[:-1][:1], *log.shape[2:]):
         raise ValueError(f"the loss of {log.shape} is asked for targets of {target.shape}")
+    scale = None if weight is None else to_float32(weight)
     wide = to_float32(log, log.role.made("log-probabilities", log.role.dims))
     if wide.ndim > 2:
         return _nll_loss_2d(wide, target, reduction)
@@ -203,7 +210,7 @@ def nll_loss(
     def backward(g: Tensor, log: Tensor, *_saved: Tensor) -> list[Tensor | None]:
         return [empty(g.device, log.shape, log.dtype, log.role.gradient)]
 
-    return record(loss, (wide,), backward, wide, target, total)
+    return record(loss, (wide,), backward, wide, target, total, scale)
 
 
 def _nll_loss_2d(log: Tensor, target: Tensor, reduction: str) -> Tensor:

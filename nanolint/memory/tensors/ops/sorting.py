@@ -86,6 +86,17 @@ def min(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Te
 
 
 @traced
+def kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Chosen:
+    """``torch.kthvalue``."""
+    in_order = contiguous(x.detach())
+    shape = reduced(x.shape, (normalized(dim, x.ndim),), keepdim)
+    values = empty(x.device, shape, x.dtype, x.role.made("k-th smallest"))
+    indices = empty(x.device, shape, INT64, x.role.made("indices"))
+    del in_order
+    return _chosen(x, values, indices)
+
+
+@traced
 def cummax(x: Tensor, dim: int) -> Chosen:
     """``torch.cummax`` and ``cummin``."""
     values = empty(x.device, x.shape, x.dtype, x.role.made("maximum"))

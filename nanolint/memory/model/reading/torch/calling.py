@@ -23,6 +23,15 @@ WITH_NUMBERS = frozenset({"add", "sub", "mul", "div", "multiply", "divide", "tru
 OF_ANY_VALUE = frozenset({"ignore_index"})  # numbers that no memory hangs on; each has a default
 
 
+# What takes tensors of several devices: copies, indices, shapes and values of others.
+OF_SEVERAL_DEVICES = frozenset(
+    {
+        *("__getitem__", "__setitem__", "copy_", "index_put_", "to", "type_as", "data"),
+        *("expand_as", "view_as", "reshape_as", "tensor", "as_tensor", "new_tensor"),
+    }
+)
+
+
 def native(machine: Machine, name: str, function: Callable[..., Any]) -> Native:
     """An operation as a value of the program."""
     return Native(
@@ -52,6 +61,7 @@ def operation(
             for part in each:
                 if isinstance(part, Unknown):
                     raise part.unread()
+    _on_one_device(machine, name, (*arguments, *options.values()))
     if "device" in options:
         options["device"] = device_of(machine, options["device"])
     options.pop("out", None)
@@ -67,6 +77,21 @@ def operation(
     except (TypeError, ValueError, IndexError, AttributeError) as error:
         text = str(error).partition("\n")[0]
         raise machine.unread(f"{name} is not known for what is passed here: {text}") from error
+
+
+def _on_one_device(machine: Machine, name: str, given: tuple[Value, ...]) -> None:
+    """Raises Unread where some tensors are on the host and others are not, as PyTorch raises
+    RuntimeError; what has no dimensions may lie on the host."""
+    host, elsewhere = False, False
+    for each in given:
+        for part in each if isinstance(each, (tuple, list)) else (each,):
+            if isinstance(part, Tensor):
+                if part.device is not machine.host:
+                    elsewhere = True
+                elif part.shape:
+                    host = True
+    if host and elsewhere and name.rpartition(".")[2] not in OF_SEVERAL_DEVICES:
+        raise machine.unread(f"{name} of tensors on the card and others that are not")
 
 
 def _leaf(machine: Machine, made: Tensor) -> Value:

@@ -181,6 +181,8 @@ def _recorded(
             raise made.unread()
         found = made if isinstance(made, (tuple, list)) else (made,)
         for at, sizes in zip(places, wanted, strict=True):
+            if isinstance(found[at], Unknown):
+                raise found[at].unread()
             why = _misfit(found[at], sizes)
             if why:
                 told = f"Function {cls.name}Backward returned an invalid gradient at index {at}"
