@@ -114,7 +114,8 @@ def _products_of(power: Operation) -> Iterator[object]:
 
 class Moved(NamedTuple):
     """An operation of a kernel, of other elements than those that are asked for: ``moved`` is a
-    dimension, counted from the last, and how far they are along it; sorted."""
+    dimension, counted from the last, and how far they are along it; sorted. Of a part that is taken
+    from the beginning they are as far as that, 0, until it is put somewhere."""
 
     operation: Operation
     moved: tuple[tuple[int, object], ...]
@@ -129,13 +130,13 @@ def operation_of(step: Step) -> Operation:
     return step.operation if isinstance(step, Moved) else step
 
 
-def _away(step: Step, place: int, by: object) -> Step:
+def _away(step: Step, place: int, by: object, *, is_cut: bool) -> Step:
     """As much further along a dimension, or at some other place there."""
     moved = dict(step.moved) if isinstance(step, Moved) else {}
     before = moved.pop(place, 0)
     both = isinstance(before, int) and isinstance(by, int)
     after = before + by if both else (before, by)  # type: ignore[operator]
-    if after:
+    if after or is_cut:
         moved[place] = after
     operation = operation_of(step)
     return Moved(operation, tuple(sorted(moved.items(), key=_first))) if moved else operation
@@ -146,12 +147,18 @@ def _first(pair: tuple[int, object]) -> int:
 
 
 def away(
-    steps: frozenset[Step], shape: Shape, dim: int, by: object, whole: int | None = None
+    steps: frozenset[Step],
+    shape: Shape,
+    dim: int,
+    by: object,
+    whole: int | None = None,
+    *,
+    is_cut: bool = False,
 ) -> frozenset[Step]:
     """These steps, of a result of ``shape``, at elements that lie elsewhere along ``dim``: those
     that have it, or have a part of it taken; in another shape those of ``whole``, the number of all
-    elements."""
-    place = dim - len(shape)
+    elements. ``is_cut`` where a part is taken, be it from the beginning."""
+    place, elements = dim - len(shape), prod(shape)
 
     def has(step: Step) -> bool:
         made = operation_of(step).shape
@@ -159,11 +166,13 @@ def away(
             return prod(made) == whole
         if isinstance(step, Moved) and any(at == place for at, _ in step.moved):
             return True
+        if prod(made) == elements:  # in another shape, maybe
+            return True
         return len(made) >= -place and made[place] == shape[dim]
 
-    if not by:
+    if not (by or is_cut or any(isinstance(each, Moved) for each in steps)):
         return steps
-    return frozenset(_away(each, place, by) if has(each) else each for each in steps)
+    return frozenset(_away(each, place, by, is_cut=is_cut) if has(each) else each for each in steps)
 
 
 def unrolled(

@@ -124,8 +124,9 @@ class Value:
             if step[0] in {"slice", "select"}:
                 kind, dim, start, *_ = step
                 assert isinstance(dim, int)
+                is_cut = kind == "slice" and shape != before
                 by = start if kind == "slice" else (kind, start)
-                found = away(found, before, dim, by, whole)
+                found = away(found, before, dim, by, whole, is_cut=is_cut)
             elif step[0] == "view":
                 whole = prod(self.box.shape)
             before = shape
