@@ -59,3 +59,31 @@ def test_readings_of_all_families_are_bounded_together(
     for follows in (False, True):
         held = [each for kin in families for each in kin.readings]
         assert sum(each.follows_batch is follows for each in held) == 2
+
+
+def test_a_reading_that_is_forgotten_is_gone_without_a_look_for_garbage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget()
+    monkeypatch.setattr(family, "MOST_READINGS", 1)
+    monkeypatch.setattr(family, "_lately", {})
+    readings: list[ref[family.Reading]] = []
+    begin = family.Reading.__init__
+
+    def noted(reading: family.Reading, *args: Any) -> None:
+        readings.append(ref(reading))
+        begin(reading, *args)
+
+    monkeypatch.setattr(family.Reading, "__init__", noted)
+    gc.disable()
+    try:
+        for width in (512, 1024, 1536):
+            text = SCRIPT.format(more="", batch=BATCH).replace("512", str(width))
+            run = run_of(tmp_path / str(width), text)
+            assert run is not None
+            for batch_size in (8, 16, 24):
+                assert not isinstance(tape(of(run, batch_size)), str)
+        remembered = len(family._lately)
+        assert sum(reading() is not None for reading in readings) == remembered < len(readings)
+    finally:
+        gc.enable()
