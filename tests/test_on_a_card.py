@@ -48,7 +48,7 @@ RAN = {name: row for name, row in SCRIPTS.items() if row.get("requested")}
 TEXTS = texts(["composed:101-159:2", "composed:812-842:2", "variations:kinds"])
 # Of what is asked for once torch.compile has timed its kernels: opt_einsum is installed there.
 OTHER_BYTES = {"kinds: state space duality": 9_437_184}
-NO_NUMBER = {"kinds: a mixture of depths", "kinds: an hourglass"}
+NO_NUMBER = {"kinds: an hourglass"}
 IN_DOUBT = {
     *("composed: 816", "composed: 828", "composed: 830"),
     *("kinds: a memory of the segment before", "kinds: parallel blocks, the loss in checkpoints"),

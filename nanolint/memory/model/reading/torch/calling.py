@@ -23,11 +23,12 @@ WITH_NUMBERS = frozenset({"add", "sub", "mul", "div", "multiply", "divide", "tru
 OF_ANY_VALUE = frozenset({"ignore_index"})  # numbers that no memory hangs on; each has a default
 
 
-# What takes tensors of several devices: copies, indices, shapes and values of others.
+# What takes tensors of several devices: copies, indices, shapes and values of others. An embedding
+# says itself what it refuses.
 OF_SEVERAL_DEVICES = frozenset(
     {
         *("__getitem__", "__setitem__", "copy_", "index_put_", "to", "type_as", "data"),
-        *("expand_as", "view_as", "reshape_as", "tensor", "as_tensor", "new_tensor"),
+        *("expand_as", "view_as", "reshape_as", "tensor", "as_tensor", "new_tensor", "embedding"),
     }
 )
 
