@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Imported by the first text that Python cannot parse, which is the first one that is typed.
 FIRST = "nanolint.source.from_libcst"
-OFTEN = 100
+OFTEN = 100  # looks for young garbage, behind which all that lives is looked through
 MOST_READ = 64  # places in kinds of runs of which it is remembered that they were read ahead
 
 

@@ -65,7 +65,7 @@ def without(
 ) -> tuple[tuple[SourceText, ...], tuple[Any, ...]]:
     """The texts with nothing in the places of named fractions, or of the ``kinds``, and those in
     their order; nor with anything in those of constants that nobody uses."""
-    found = [(each, each.of(kinds)) for each in _numbered(modules)]
+    found = [(each, each.of(kinds)) for each in _numbered(tuple(modules))]
     texts = tuple(
         replace(each.source, text=_cut(each.source.text, named, each.unused))
         for each, named in found
@@ -75,7 +75,7 @@ def without(
 
 def counting(modules: Iterable[SourceText]) -> frozenset[int]:
     """Which of the named whole numbers count, by their place among these."""
-    found = [each for text in _numbered(modules) for each in text.of((int,))]
+    found = [each for text in _numbered(tuple(modules)) for each in text.of((int,))]
     return frozenset(at for at, each in enumerate(found) if COUNTS.search(each.name))
 
 
@@ -83,18 +83,14 @@ def spots(modules: Iterable[SourceText], kinds: tuple[type, ...] = (float,)) -> 
     """Which of them stands where, by its number in that order."""
     listed = [
         (text.source.path, each.line, each.start)
-        for text in _numbered(modules)
+        for text in _numbered(tuple(modules))
         for each in text.of(kinds)
     ]
     return {spot: at for at, spot in enumerate(listed)}
 
 
-def _numbered(modules: Iterable[SourceText]) -> tuple[Numbered, ...]:
-    return _numbered_in(tuple(modules))
-
-
 @lru_cache(maxsize=64)  # one keystroke asks forty times, for a few runs
-def _numbered_in(listed: tuple[SourceText, ...]) -> tuple[Numbered, ...]:
+def _numbered(listed: tuple[SourceText, ...]) -> tuple[Numbered, ...]:
     """Of files of settings none, nor where two files are shown by one path."""
     times = Counter(each.path for each in listed)
     named = [

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from nanolint.run.run import Run
+
 
 def test_a_tape_holds_nothing_of_the_program_that_was_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -37,6 +39,16 @@ def test_a_tape_holds_nothing_of_the_program_that_was_read(
     assert not any(reader() for reader in readers)
 
 
+def read(folder: Path, width: int) -> Run:
+    """A run of a model that is so wide, which is read for three micro-batches."""
+    text = SCRIPT.format(more="", batch=BATCH).replace("512", str(width))
+    run = run_of(folder / str(width), text)
+    assert run is not None
+    for batch_size in (8, 16, 24):
+        assert not isinstance(tape(of(run, batch_size)), str)
+    return run
+
+
 def test_readings_of_all_families_are_bounded_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,11 +57,7 @@ def test_readings_of_all_families_are_bounded_together(
     monkeypatch.setattr(family, "_lately", {})
     families = []
     for width in (512, 1024, 1536, 2048):
-        text = SCRIPT.format(more="", batch=BATCH).replace("512", str(width))
-        run = run_of(tmp_path / str(width), text)
-        assert run is not None
-        for batch_size in (8, 16, 24):
-            assert not isinstance(tape(of(run, batch_size)), str)
+        run = read(tmp_path, width)
         kin = recording._recipe(run, GPU).kin
         assert kin is not None
         families.append(kin[0])
@@ -78,11 +86,7 @@ def test_a_reading_that_is_forgotten_is_gone_without_a_look_for_garbage(
     gc.disable()
     try:
         for width in (512, 1024, 1536):
-            text = SCRIPT.format(more="", batch=BATCH).replace("512", str(width))
-            run = run_of(tmp_path / str(width), text)
-            assert run is not None
-            for batch_size in (8, 16, 24):
-                assert not isinstance(tape(of(run, batch_size)), str)
+            read(tmp_path, width)
         remembered = len(family._lately)
         assert sum(reading() is not None for reading in readings) == remembered < len(readings)
     finally:

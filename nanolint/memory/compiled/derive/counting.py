@@ -158,15 +158,16 @@ def away(
     """These steps, of a result of ``shape``, at elements that lie elsewhere along ``dim``: those
     that have it, or have a part of it taken; in another shape those of ``whole``, the number of all
     elements. ``is_cut`` where a part is taken, be it from the beginning."""
-    place, elements = dim - len(shape), prod(shape)
+    place = dim - len(shape)
+    elements = prod(shape) if whole is None else whole
 
     def has(step: Step) -> bool:
         made = operation_of(step).shape
-        if whole is not None:
-            return prod(made) == whole
-        if isinstance(step, Moved) and any(at == place for at, _ in step.moved):
-            return True
         if prod(made) == elements:  # in another shape, maybe
+            return True
+        if whole is not None:
+            return False
+        if isinstance(step, Moved) and any(at == place for at, _ in step.moved):
             return True
         return len(made) >= -place and made[place] == shape[dim]
 

@@ -17,9 +17,40 @@ from nanolint.memory.model.reading.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
+
+
+def entered(machine: Machine, value: Value) -> AbstractContextManager[Value]:
+    """What ``with`` enters, and leaves behind its body. Raises Unread."""
+    manager = machine.manager(value)
+    if isinstance(manager, Manager):
+        known: AbstractContextManager[Value] = manager.enter()
+        return known
+    if isinstance(manager, Instance):
+        return _of_program(machine, manager)
+    if isinstance(manager, Unknown):
+        raise manager.unread()
+    raise machine.unread(f"the context manager {manager!r} is not known")
+
+
+@contextmanager
+def _of_program(machine: Machine, manager: Instance) -> Iterator[Value]:
+    """An object with ``__enter__`` and ``__exit__``."""
+    handed = [machine.call(machine.attribute(manager, "__enter__"), [])]
+    leave = machine.attribute(manager, "__exit__")
+    try:
+        yield handed.pop()  # which is not held here
+    except CATCHABLE as error:
+        own = raised(error)
+        kind = own.cls if isinstance(own, Instance) else type(own)
+        if not machine.truth(machine.call(leave, [kind, own, None])):
+            raise
+        let_go(error)
+    else:
+        machine.call(leave, [None, None, None])
 
 
 def contextlib(machine: Machine) -> Namespace:
@@ -46,14 +77,14 @@ def _generated(machine: Machine, function: Value) -> Value:
     """``@contextmanager``."""
 
     @contextmanager
-    def entered(arguments: list[Value], keywords: dict[str, Value]) -> Iterator[Value]:
+    def around(arguments: list[Value], keywords: dict[str, Value]) -> Iterator[Value]:
         values = machine.iterate(machine.call(function, arguments, keywords))
         yield next(values, None)
         next(values, None)
 
     return Native(
         "contextmanager",
-        lambda *given, **named: Manager(lambda: entered(list(given), named)),
+        lambda *given, **named: Manager(lambda: around(list(given), named)),
         plain=False,
     )
 
@@ -77,15 +108,7 @@ def _stack(machine: Machine) -> Instance:
     made = machine.created(Instance(Class("ExitStack", (), {}, Namespace("contextlib", {}))))
 
     def enter(value: Value) -> Value:
-        manager = machine.manager(value)
-        if isinstance(manager, Manager):
-            return stack.enter_context(manager.enter())
-        if isinstance(manager, Unknown):
-            raise manager.unread()
-        entered = machine.call(machine.attribute(manager, "__enter__"), [])
-        leave = machine.attribute(manager, "__exit__")
-        stack.callback(lambda: machine.call(leave, [None, None, None]))
-        return entered
+        return stack.enter_context(entered(machine, value))
 
     def callback(function: Value, *given: Value, **named: Value) -> Value:
         stack.callback(lambda: machine.call(function, list(given), dict(named)))

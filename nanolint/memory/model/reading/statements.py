@@ -15,19 +15,17 @@ from nanolint.memory.model.reading.binding import (
     either,
     forget,
 )
+from nanolint.memory.model.reading.contexts import entered
 from nanolint.memory.model.reading.exceptions import (
     CATCHABLE,
     attempt,
     check,
     let_go,
-    raised,
     throw,
 )
 from nanolint.memory.model.reading.expressions import function_of
 from nanolint.memory.model.reading.matching import match
 from nanolint.memory.model.reading.values import (
-    Instance,
-    Manager,
     Namespace,
     Place,
     Unknown,
@@ -164,33 +162,11 @@ def _entered(
 @contextmanager
 def enter(machine: Machine, item: ast.withitem, frame: Frame) -> Iterator[None]:
     """One manager of a ``with`` statement, around its body."""
-    manager = machine.manager(machine.evaluate(item.context_expr, frame))
-    if isinstance(manager, Manager):
-        with manager.enter() as entered:
-            if item.optional_vars is not None:
-                machine.assign(item.optional_vars, entered, frame)
-            del entered
-            yield
-        return
-    if not isinstance(manager, Instance):
-        if isinstance(manager, Unknown):
-            raise manager.unread()
-        raise machine.unread(f"the context manager {manager!r} is not known")
-    value = machine.call(machine.attribute(manager, "__enter__"), [])
-    leave = machine.attribute(manager, "__exit__")
-    if item.optional_vars is not None:
-        machine.assign(item.optional_vars, value, frame)
-    del value
-    try:
+    with entered(machine, machine.evaluate(item.context_expr, frame)) as value:
+        if item.optional_vars is not None:
+            machine.assign(item.optional_vars, value, frame)
+        del value
         yield
-    except CATCHABLE as error:
-        own = raised(error)
-        kind = own.cls if isinstance(own, Instance) else type(own)
-        if not machine.truth(machine.call(leave, [kind, own, None])):
-            raise
-        let_go(error)
-    else:
-        machine.call(leave, [None, None, None])
 
 
 def _function(machine: Machine, node: ast.FunctionDef, frame: Frame) -> None:

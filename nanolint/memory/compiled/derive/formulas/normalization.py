@@ -22,9 +22,11 @@ from nanolint.memory.tensors.ops.views import cast, contiguous, reshape, unsquee
 from nanolint.memory.torch import RMS_NORM_FLOAT32_SINCE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
+    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
 
 EPSILON = 1e-5
@@ -91,10 +93,7 @@ def layer_norm(
             found[1] = reduce(t, "sum", product, outer, False) if outer else product
         if needs[2]:
             found[2] = reduce(t, "sum", flow, outer, False) if outer else flow
-        return [
-            None if each is None else cast(each, dtype, role)
-            for each, role in zip(found, roles, strict=True)
-        ]
+        return _as_given(found, dtype, roles)
 
     inputs = source, scale, shift
     return record_all((out, mean, rstd), inputs, backward, source, scale, mean, rstd)[0]
@@ -146,10 +145,7 @@ def rms_norm(
         if needs[1]:
             product = mul(flow, hat)
             found[1] = reduce(t, "sum", product, outer, False) if outer else product
-        return [
-            None if each is None else cast(each, dtype, role)
-            for each, role in zip(found, roles, strict=True)
-        ]
+        return _as_given(found, dtype, roles)
 
     inputs = source, scale
     return record_all((out, rstd), inputs, backward, source, scale, rstd)[0]
@@ -242,13 +238,20 @@ def group_norm(
             found[1] = reshape(summed, (channels,))
         if needs[2]:
             found[2] = reduce(t, "sum", plain, (0,), False)
-        return [
-            None if each is None else cast(each, dtype, role)
-            for each, role in zip(found, roles, strict=True)
-        ]
+        return _as_given(found, dtype, roles)
 
     inputs = source, scale, shift
     return record_all((out, mean, rstd), inputs, backward, source, scale, mean, rstd)[0]
+
+
+def _as_given(
+    found: Iterable[Tensor | None], dtype: Dtype, roles: Iterable[Role | None]
+) -> list[Tensor | None]:
+    """Gradients in the type of what they are of."""
+    return [
+        None if each is None else cast(each, dtype, role)
+        for each, role in zip(found, roles, strict=True)
+    ]
 
 
 def _is_channels_last(x: Tensor) -> bool:
