@@ -84,7 +84,7 @@ def _each(function: Function, names: str) -> dict[str, Function]:
 
 # torch.NAME(x, ...) and x.NAME(...).
 EITHER: dict[str, Function] = {
-    **_own(pointwise, "add sub rsub mul div floor_divide remainder neg maximum minimum lerp"),
+    **_own(pointwise, "add sub rsub mul div floor_divide remainder fmod neg maximum minimum lerp"),
     **_own(pointwise, "addcmul"),
     **_own(comparison, "bitwise_not masked_fill where clamp clamp_min clamp_max tril triu"),
     **_own(comparison, "isinf isfinite"),
@@ -120,7 +120,6 @@ EITHER: dict[str, Function] = {
     "multiply": pointwise.mul,
     "divide": pointwise.div,
     "true_divide": pointwise.div,
-    "fmod": pointwise.remainder,
     "negative": pointwise.neg,
     "clip": comparison.clamp,
     "swapaxes": views.transpose,

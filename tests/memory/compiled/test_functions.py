@@ -159,6 +159,23 @@ def test_more_graphs_than_pytorch_makes_are_doubted() -> None:
         ),
         (lambda x: METHODS["clamp"](x, min=0.5), lambda x: METHODS["clamp"](x, max=0.5)),
         (lambda x: FUNCTIONS["minimum"](x, x), lambda x: FUNCTIONS["maximum"](x, x)),
+        (lambda x: FUNCTIONS["remainder"](x, 2), lambda x: FUNCTIONS["fmod"](x, 2)),
+        (lambda x: power(2, x), lambda x: power(3, x)),
+        *(
+            (FUNCTIONAL[name], lambda x, name=name, given=given: FUNCTIONAL[name](x, *given))
+            for name, given in (
+                ("leaky_relu", [0.2]),
+                ("softplus", [2]),
+                ("elu", [0.5]),
+                ("celu", [0.5]),
+                ("hardtanh", [0.0, 6.0]),
+            )
+        ),
+        (FUNCTIONAL["selu"], FUNCTIONAL["celu"]),
+        (
+            lambda x: FUNCTIONAL["threshold"](x, 0.5, 0.0),
+            lambda x: FUNCTIONAL["threshold"](x, 0.5, 1.0),
+        ),
     ],
 )
 def test_operations_of_one_kind_are_one_only_where_they_are_the_same(

@@ -49,9 +49,14 @@ DIVIDED = {"mean": 2, "var_mean": 5, "variance": 6}
 CONVERTING = frozenset({"convert", "sum", "difference", "product", "quotient"})
 
 
+def _known(name: str) -> str:
+    """The activation without its numbers, unless it is one of its own."""
+    return name if name in ACTIVATIONS else name.partition(", ")[0]
+
+
 def nodes_in(label: str, how: str, result: Dtype) -> tuple[int, int]:
     """The nodes of PyTorch's graph: on the shortest way through an operation on elements, all."""
-    name = f"{label}, {how}" if how else label
+    name = _known(f"{label}, {how}")
     if name not in ACTIVATIONS:
         return 1, 1
     _, _, shortest, every = ACTIVATIONS[name]
@@ -68,8 +73,8 @@ def times_made(each: Operation, place: int) -> int:
     """How often an operation on elements makes what it is of: what is not memory, it makes anew
     wherever its formula has it."""
     how = each.settings[-1] if each.settings else ""
-    name = f"{each.name}, {how}" if how and each.name else each.name or how
-    forward, backward = TIMES_MADE.get(str(name), (1, 1))
+    name = _known(f"{each.name}, {how}" if each.name else str(how))
+    forward, backward = TIMES_MADE.get(name, (1, 1))
     return forward if each.name else backward if place else 1
 
 
@@ -77,14 +82,14 @@ def uses(each: Operation, source: Operation) -> int:
     """How many nodes of PyTorch's graph read a source, of those that an operation on elements is:
     of activations and their gradients at least two."""
     label = each.name or (each.settings[-1] if each.settings else "")
-    is_activation = str(label) in ACTIVATIONS and source is each.of[-1]
+    is_activation = _known(str(label)) in ACTIVATIONS and source is each.of[-1]
     return 2 if is_activation else 1
 
 
 def steps_in(label: str, how: str, result: Dtype) -> int:
     """The steps of an operation on elements; "" is the gradient of one that ``how`` names."""
     half = is_half(result)
-    name = how if not label else f"{label}, {how}" if how else label
+    name = _known(f"{label}, {how}" if label else how)
     if name in ACTIVATIONS:
         forward, backward, *_ = ACTIVATIONS[name]
         return forward + 2 * half if label else backward + 3 * half

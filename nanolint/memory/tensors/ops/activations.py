@@ -45,7 +45,7 @@ def _kernel(
     With ``slope``, of what is saved, it is the gradient times that when traced: in float32. Where
     it ``chooses`` by a comparison of what is saved, it lies as that, when traced.
     """
-    role = x.role.gradient
+    role, name = x.role.gradient, f"{label}, {how}" if how else label
 
     def backward(g: Tensor, saved: Tensor) -> list[Tensor | None]:
         if bounds and tracer_at(g.device) is not None:
@@ -54,13 +54,12 @@ def _kernel(
                 for place, bound in enumerate(bounds)
             ]
             inside = masks[0] if len(bounds) == 1 else compare(masks[0], masks[1], how="bits")
-            return [where(inside, 0.0, elementwise(g.dtype, "", g, role=role, how=label))]
+            return [where(inside, 0.0, elementwise(g.dtype, "", g, role=role, how=name))]
         dtype = promote(g.dtype, saved.dtype)
         if slope is not None and tracer_at(g.device) is not None:
             wide = promote(dtype, FLOAT32)
             factor = slope(cast(saved, wide))
             return [cast(mul(cast(g, wide), factor, role=role), dtype, role)]
-        name = f"{label}, {how}" if how else label
         backwards = chooses and tracer_at(g.device) is not None
         return [elementwise(dtype, "", g, saved, role=role, how=name, backwards=backwards)]
 
@@ -92,7 +91,8 @@ def mish(x: Tensor, inplace: bool = False) -> Tensor:
 def softplus(x: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     """``F.softplus``; float32 under autocast."""
     wide = to_float32(x)
-    return _kernel(wide, "softplus output", saves_result=False, chooses=True)
+    how = f"{beta} {threshold}"
+    return _kernel(wide, "softplus output", saves_result=False, chooses=True, how=how)
 
 
 def relu(x: Tensor, inplace: bool = False) -> Tensor:
@@ -115,14 +115,21 @@ def tanh(x: Tensor) -> Tensor:
 
 def leaky_relu(x: Tensor, negative_slope: Number = 0.01, inplace: bool = False) -> Tensor:
     """``F.leaky_relu``."""
-    return _kernel(x, "leaky ReLU output", saves_result=inplace, bounds=(0,), inplace=inplace)
+    how = f"{negative_slope}"
+    return _kernel(
+        x, "leaky ReLU output", saves_result=inplace, bounds=(0,), inplace=inplace, how=how
+    )
 
 
 def elu(x: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
     """``F.elu``."""
     if tracer_at(x.device) is not None and not inplace:
         return _elu_by_choices(x, alpha)
-    return _kernel(x, "ELU output", saves_result=inplace, chooses=True, inplace=inplace)
+    return _elu(x, f"{alpha}", inplace=inplace)
+
+
+def _elu(x: Tensor, how: str, *, inplace: bool) -> Tensor:
+    return _kernel(x, "ELU output", saves_result=inplace, chooses=True, inplace=inplace, how=how)
 
 
 def _elu_by_choices(x: Tensor, alpha: Number) -> Tensor:
@@ -147,7 +154,8 @@ def hardtanh(
 ) -> Tensor:
     """``F.hardtanh`` and ``F.relu6``."""
     bounds = min_val, max_val
-    return _kernel(x, "clipped", saves_result=False, bounds=bounds, inplace=inplace)
+    how = f"{min_val} {max_val}"
+    return _kernel(x, "clipped", saves_result=False, bounds=bounds, inplace=inplace, how=how)
 
 
 def hardswish(x: Tensor, inplace: bool = False) -> Tensor:
@@ -157,17 +165,18 @@ def hardswish(x: Tensor, inplace: bool = False) -> Tensor:
 
 def hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.hardsigmoid``."""
-    return _kernel(x, "clipped", saves_result=False, bounds=(-3.0, 3.0), inplace=inplace)
+    bounds = -3.0, 3.0
+    return _kernel(x, "clipped", saves_result=False, bounds=bounds, inplace=inplace, how="sigmoid")
 
 
 def selu(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.selu``, which is ``elu`` with other numbers."""
-    return _kernel(x, "ELU output", saves_result=inplace, chooses=True, inplace=inplace)
+    return _elu(x, "selu", inplace=inplace)
 
 
 def celu(x: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """``F.celu``: another of them."""
-    return selu(x, inplace)
+    return _elu(x, f"celu {alpha}", inplace=inplace)
 
 
 def softsign(x: Tensor) -> Tensor:
@@ -180,7 +189,8 @@ def softsign(x: Tensor) -> Tensor:
 
 def threshold(x: Tensor, threshold: Number, value: Number, inplace: bool = False) -> Tensor:
     """``F.threshold``."""
-    return _kernel(x, "clipped", saves_result=False, bounds=(threshold,), inplace=inplace)
+    bounds, how = (threshold,), f"{threshold} to {value}"
+    return _kernel(x, "clipped", saves_result=False, bounds=bounds, inplace=inplace, how=how)
 
 
 @traced

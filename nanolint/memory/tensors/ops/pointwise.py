@@ -196,15 +196,24 @@ def floor_divide(x: Operand, other: Operand) -> Tensor:
 
 
 def remainder(x: Operand, other: Operand) -> Tensor:
-    """``x % other``, and ``torch.fmod``."""
-    out = elementwise(result_type(x, other), "remainder", x, other)
+    """``x % other``, which has the sign of ``other``."""
+    return _remainder(x, other, "floor")
+
+
+def fmod(x: Operand, other: Operand) -> Tensor:
+    """``torch.fmod``, which has the sign of ``x``."""
+    return _remainder(x, other, "trunc")
+
+
+def _remainder(x: Operand, other: Operand, rounding_mode: str) -> Tensor:
+    out = elementwise(result_type(x, other), "remainder", x, other, how=rounding_mode)
     needs_x, needs_y = _needs(x), _needs(other)
 
     def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
         of_y = None
         if needs_y and x is not None and y is not None:
             negative = neg(g)
-            quotient = div(x, y, rounding_mode="floor")
+            quotient = div(x, y, rounding_mode=rounding_mode)
             of_y = mul(negative, quotient)
             del negative, quotient
         return [g if needs_x else None, of_y]

@@ -225,11 +225,9 @@ def _tensor_power(x: Tensor | Number, exponent: Tensor) -> Tensor:
     """``x ** exponent`` for a tensor of exponents."""
     power = to_float32(exponent)
     base = to_float32(x) if isinstance(x, Tensor) else None
-    operands = (power,) if base is None else (base, power)
-    dtype = floating(power)
-    for each in operands:
-        dtype = promote(dtype, each.dtype)
-    out = elementwise(dtype, "power", *operands)
+    dtype = floating(power) if base is None else promote(floating(power), base.dtype)
+    number = x if base is None and x != 2 else base  # powers of 2 are a function of their own
+    out = elementwise(dtype, "power", *(each for each in (number, power) if each is not None))
     if base is None:
         number = create(out.device, (), dtype, out.role, "full")
         del number
