@@ -45,13 +45,16 @@ class Ahead:
 
     def begin(self, context: Context, plan: Plan, typed: int | None = None) -> None:
         """Read on from ``context``, where somebody typed last, and what was not read before in runs
-        that differ in the micro-batch alone; of other micro-batches than those, in this one."""
+        that differ in numbers alone: of other micro-batches, with as many passes; of all else, in
+        this micro-batch, too."""
         self.give_way()
         runs = [(each.run, each.target) for each in context.cases]
         kinds = tuple((kind(run, target.gpu), target) for run, target in runs if run and target)
-        batches = tuple(run.batch_size for run, _ in runs if run)
+        known = [run for run, _ in runs if run]
+        passes = tuple(each.gradient_accumulation_steps for each in known)
+        batches = tuple(each.batch_size for each in known)
         likely = {
-            (kinds, what, () if what in (MICRO_BATCH, OTHERS) else batches): texts
+            (kinds, what, passes, () if what in (MICRO_BATCH, OTHERS) else batches): texts
             for what, texts in likely_texts(context, typed).items()
         }
         unread = {key: texts for key, texts in likely.items() if key not in self._read}

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from nanolint.source.assignments import Assignment
 
 COUNTS = "what counts"  # steps, and when something is done; hardly ever does memory follow it
-TRUTHS, RATES = "truth values", "dropout"
+TRUTHS, RATES, FRACTIONS = "truth values", "dropout", "fractions"
 MICRO_BATCH, OTHERS = "the micro-batch", "other micro-batches"
 PASSES, SIZE = "gradient_accumulation_steps", "block_size"  # what people change beside it
 OTHER = {"True": "False", "False": "True"}
 DROPOUT = re.compile(r"dropout", re.IGNORECASE)
+FRACTION = re.compile(r"(\d+)(\.\d*(e-?\d+)?|e-?\d+)", re.IGNORECASE)
 NONE, USUAL = "0.0", ("0.1", "0.2")  # of what is dropped: without any, other graphs are compiled
 FEW = 4  # passes that are read one by one; who has more allocates as for 5 or 6
 DIGITS = (5, 1, 2, 4, 3, 6, 7, 8, 9)  # of passes, those first that take a reading
@@ -48,9 +49,10 @@ def likely_texts(context: Context, typed: int | None = None) -> dict[str, Iterat
     found[TRUTHS] = _truths(context)
     found[RATES] = _rates(context)
     for each in _counting(context):
-        found.setdefault(each.key, _numbers(context.text, each.value_span, counts))
+        found.setdefault(each.key, _numbers(context.text, each.value_span, small))
     found.setdefault(MICRO_BATCH, batches)
     found.setdefault(SIZE, _numbers(context.text, size, sizes))
+    found[FRACTIONS] = _fractions(context)
     found[OTHERS] = _numbers(context.text, batch, other_micro_batches)
     return found
 
@@ -72,7 +74,8 @@ def _counting(context: Context) -> list[Assignment]:
 
 def _counts(context: Context) -> Iterator[str]:
     """Twice all whole numbers that count, and the passes where they are many: that shows of a
-    reading that it follows each of them."""
+    reading that it follows each of them. Then what is left of each while it is taken away, most of
+    which follows from that."""
     spans = [each.value_span for each in _counting(context)]
     twice: list[tuple[Span, object]] = [
         (span, 2 * int(_written(context.text, span))) for span in spans
@@ -83,6 +86,8 @@ def _counts(context: Context) -> Iterator[str]:
         twice.append((passes.value_span, 2 * many))
     if twice:
         yield _with(context.text, *twice)
+    for span in spans:
+        yield from _numbers(context.text, span, taken_away)
 
 
 def _truths(context: Context) -> Iterator[str]:
@@ -96,6 +101,15 @@ def _rates(context: Context) -> Iterator[str]:
         if DROPOUT.search(each.key) and isinstance(each.value, Known):
             for other in [NONE] if each.value.value else USUAL:
                 yield _with(context.text, (each.value_span, other))
+
+
+def _fractions(context: Context) -> Iterator[str]:
+    """Fractions while they are typed or taken away: the ``1`` of ``1e-4`` is a whole number, which
+    is another script."""
+    for each in context.module.assignments:
+        written = FRACTION.fullmatch(_written(context.text, each.value_span))
+        if written is not None:
+            yield _with(context.text, (each.value_span, written[1]))
 
 
 def _numbers(text: str, span: Span | None, values: Callable[[int], list[int]]) -> Iterator[str]:
@@ -130,9 +144,9 @@ def other_micro_batches(value: int) -> list[int]:
     return [each for each in others if each not in known]
 
 
-def counts(value: int) -> list[int]:
-    """What is left of a number while it is taken away, then small ones, which decide something."""
-    return _but(value, chain(_taken_away(value), (1, 2, 5)))
+def small(value: int) -> list[int]:
+    """Counts that are small enough to decide something."""
+    return _but(value, (1, 2, 5))
 
 
 def sizes(value: int) -> list[int]:
@@ -144,10 +158,11 @@ def sizes(value: int) -> list[int]:
     """
     goals = (value // 2, 2 * value, value // 4, 4 * value)
     typed = [int(str(goal)[: end + 1]) for goal in goals for end in range(len(str(goal)))]
-    return _but(value, chain(_taken_away(value), typed))
+    return _but(value, chain(taken_away(value), typed))
 
 
-def _taken_away(value: int) -> list[int]:
+def taken_away(value: int) -> list[int]:
+    """What is left of a number while it is taken away."""
     return [value // 10**digits for digits in range(1, len(str(value)))]
 
 

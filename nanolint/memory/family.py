@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 COMPILED_FIRST = 4
 
 # With formulas that are remembered, of all families: for other micro-batches, and for one.
-MOST_READINGS = 16
+MOST_READINGS = 64
 MOST_OTHERS = 2  # tapes that were worked out of one of late, or cannot be
 MOST_READ = 8  # tapes of it that these are held to
 

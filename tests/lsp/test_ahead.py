@@ -14,6 +14,7 @@ from nanolint.lsp.ahead import Ahead
 from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.likely import (
     COUNTS,
+    FRACTIONS,
     MICRO_BATCH,
     OTHERS,
     RATES,
@@ -276,7 +277,7 @@ def test_what_counts_is_typed_without_a_reading_whichever_it_is(editor: Editor) 
     context = editor.document.context
     assert context is not None
     twice = text.replace("6000", "12000").replace("500", "1000")
-    assert list(likely_texts(context)[COUNTS]) == [twice]
+    assert next(likely_texts(context)[COUNTS]) == twice
     editor.read_likely(COUNTS, "max_iters", "lr_decay_iters", "eval_interval")
     before = editor.readings
     for key, values in (
@@ -339,3 +340,37 @@ async def test_it_begins_once_a_document_was_left_alone(
     server.read_ahead(editor.document)
     assert await begun.get() == CONFIG.replace("12", "24", 1)
     assert begun.empty()
+
+
+def test_a_fraction_is_taken_away_without_a_reading(editor: Editor) -> None:
+    text = f"{CONFIG}learning_rate = 1e-4\nweight_decay = 0.1\n"
+    editor.session.change("a", text)
+    assert editor.document.judged is not None
+    context = editor.document.context
+    assert context is not None
+    assert list(likely_texts(context)[FRACTIONS]) == [
+        text.replace("1e-4", "1"),
+        text.replace("0.1", "0"),
+    ]
+    editor.read_likely(FRACTIONS)
+    before = editor.readings
+    for typed in ("1e-", "1e", "1"):
+        editor.session.change("a", text.replace("1e-4", typed))
+        assert editor.document.judged is not None
+    assert editor.readings == before
+
+
+def test_what_counts_is_read_ahead_again_once_there_are_other_passes(editor: Editor) -> None:
+    text = f"{CONFIG}gradient_accumulation_steps = 40\nmax_iters = 6000\neval_interval = 1000\n"
+    editor.session.change("a", text)
+    ahead = Ahead()
+    editor.read_ahead(ahead)
+    text = text.replace("40", "8")
+    editor.session.change("a", text)
+    assert editor.document.judged is not None
+    editor.read_ahead(ahead)
+    before = editor.readings
+    for typed in ("600", "60", "6", "1", "10", "100"):
+        editor.session.change("a", text.replace("6000", typed))
+        assert editor.document.judged is not None
+    assert editor.readings == before
