@@ -1,9 +1,8 @@
 """OmegaConf, as far as values go that do not refer to each other. Read, never run.
 
-``typed`` is what the launch line gives, as ``name=value``; ``unheard`` makes a value unknown.
+``typed`` is what the launch line gives, as ``name=value``; ``loaded`` what a file of settings
+holds; ``unheard`` makes a value unknown.
 """
-
-import yaml
 
 
 def made(value):
@@ -53,7 +52,7 @@ class OmegaConf:
     @staticmethod
     def load(path):
         with open(path) as file:
-            return made(yaml.safe_load(file))
+            return made(loaded(file))
 
     @staticmethod
     def create(content=None):

@@ -1,0 +1,103 @@
+"""hydra: a function that is given what some files of settings come to, put together."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeGuard
+
+from nanolint.errors import Refused
+from nanolint.files.door import is_file
+from nanolint.source.hydra_files import composed, layers
+from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.script.operations import scalar
+from nanolint.trainers.script.settings_files import over, settings_in
+from nanolint.trainers.script.things import NONE, External, Instance, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from nanolint.run.program import SourceText
+    from nanolint.run.terms import Place
+    from nanolint.trainers.script.core import Core
+    from nanolint.trainers.script.things import Function, Thing
+
+MAIN = "hydra.main"
+ORDER = ("config_path", "config_name")
+
+
+def files_of_hydra(sources: Mapping[Path, SourceText]) -> Iterator[Path]:
+    """The files of settings that functions of the sources are given."""
+    for path, source in sources.items():
+        if f"{MAIN}(" in source.text:
+            for folder, name in _named(source.text):
+                yield from _files(path.parent / folder, name)
+
+
+def settings_of(core: Core, function: Function, place: Place) -> dict[str, Thing]:
+    """What hydra gives a function's parameter; nothing where it is none of hydra's, or where that
+    is not known."""
+    made = next((each for each in function.decorators if _is_call(each)), None)
+    parameters = function.node.args.args
+    source = function.scope.source.path
+    if made is None or source is None or not parameters or not core.state.around.is_bare:
+        return {}
+    given = dict(zip(ORDER, made.arguments, strict=False)) | made.named
+    folder, name = (scalar(given.get(each, NONE)) for each in ORDER)
+    if not isinstance(folder, str) or not isinstance(name, str):
+        return {}
+    settings: Thing = Table()
+    beside = source.parent / folder
+    try:
+        for each in layers(name, lambda path: _text_of(beside / path)):
+            own = settings_in(core, each.own, beside / each.path)
+            for key in reversed(each.package):
+                own = Table({key: own})
+            settings = over(settings, own, place)
+    except Refused as error:
+        settings = core.unknown(f"read from hydra's settings: {error}", place)
+    return {parameters[0].arg: settings}
+
+
+def _is_call(thing: Thing) -> TypeGuard[Instance]:
+    return isinstance(thing, Instance) and isinstance(thing.of, External) and thing.of.name == MAIN
+
+
+def _text_of(path: Path) -> str | None:
+    return read_source(path) if is_file(path) else None
+
+
+def _named(text: str) -> Iterator[tuple[str, str]]:
+    """The folder and the name of the settings in each call of ``hydra.main``."""
+    try:
+        tree = syntax_tree(text)
+    except (Refused, RecursionError):
+        return
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Call) and ast.unparse(each.func) == MAIN:
+            given = dict(zip(ORDER, each.args, strict=False))
+            given |= {each.arg: each.value for each in each.keywords if each.arg is not None}
+            folder, name = (_text(given.get(each)) for each in ORDER)
+            if folder is not None and name is not None:
+                yield folder, name
+
+
+def _text(node: ast.expr | None) -> str | None:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, str) else None
+
+
+def _files(folder: Path, name: str) -> Iterator[Path]:
+    """Those that are read, whether or not all of them can be put together."""
+    found: list[Path] = []
+
+    def text_at(below: str) -> str | None:
+        text = _text_of(folder / below)
+        if text is not None:
+            found.append(folder / below)
+        return text
+
+    with suppress(Refused):
+        composed(name, text_at)
+    yield from found
