@@ -24,7 +24,7 @@ SUFFIX = ".yaml"
 SELF, DEFAULTS, OWN = "_self_", "defaults", "hydra"  # what is hydra's own is no setting of a script
 MOST = 32
 _HEADER = re.compile(r"\s*#\s*@package\s+(\S+)")
-_NAME = re.compile(r"[\w.-]+(/[\w.-]+)*")
+_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*")
 EVERYWHERE, BY_GROUP = "_global_", "_group_"
 OPTIONAL, OVERRIDE = "optional ", "override "
 
@@ -57,7 +57,7 @@ def composed(name: str, text_at: Callable[[str], str | None]) -> Mapped:
     of all settings, or None where there is none. Raises NotComposed and NoSettings.
 
     >>> texts = {
-    ...     "config.yaml": "defaults: [model: small]\nlr: 1",
+    ...     "config.yaml": "{defaults: [model: small], lr: 1}",
     ...     "model/small.yaml": "width: 64",
     ... }
     >>> [key for key, _ in composed("config", texts.get).entries]

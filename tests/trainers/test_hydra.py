@@ -112,3 +112,10 @@ def test_a_folder_of_its_own_is_a_doubt(tmp_path: Path, version: str) -> None:
 def test_a_value_that_refers_to_another_gives_no_number(tmp_path: Path) -> None:
     found = read(tmp_path, config=CONFIG.replace("layers: 3", "layers: ${depth}"))
     assert found["trust"] == "unknown"
+
+
+def test_files_outside_of_the_project_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG, encoding="utf-8")
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    found = read(tmp_path / "project", DECORATED.replace('"conf"', '".."'))
+    assert found["trust"] == "unknown"

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
+from os.path import normpath
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.errors import Refused
 from nanolint.files.door import is_file
 from nanolint.source.hydra_files import composed, layers
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.script.modules import roots_of
 from nanolint.trainers.script.operations import scalar
 from nanolint.trainers.script.settings_files import over, settings_in
 from nanolint.trainers.script.things import NONE, External, Instance, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from nanolint.run.program import SourceText
     from nanolint.run.terms import Place
@@ -32,7 +34,9 @@ def files_of_hydra(sources: Mapping[Path, SourceText]) -> Iterator[Path]:
     for path, source in sources.items():
         if f"{MAIN}(" in source.text:
             for folder, name in _named(source.text):
-                yield from _files(path.parent / folder, name)
+                found = _folder(path, folder)
+                if found is not None:
+                    yield from _files(found, name)
 
 
 def settings_of(core: Core, function: Function, place: Place) -> dict[str, Thing]:
@@ -45,10 +49,10 @@ def settings_of(core: Core, function: Function, place: Place) -> dict[str, Thing
         return {}
     given = dict(zip(ORDER, made.arguments, strict=False)) | made.named
     folder, name = (scalar(given.get(each, NONE)) for each in ORDER)
-    if not isinstance(folder, str) or not isinstance(name, str):
+    beside = _folder(source, folder) if isinstance(folder, str) else None
+    if beside is None or not isinstance(name, str):
         return {}
     settings: Thing = Table()
-    beside = source.parent / folder
     try:
         for each in layers(name, lambda path: _text_of(beside / path)):
             own = settings_in(core, each.own, beside / each.path)
@@ -58,6 +62,13 @@ def settings_of(core: Core, function: Function, place: Place) -> dict[str, Thing
     except Refused as error:
         settings = core.unknown(f"read from hydra's settings: {error}", place)
     return {parameters[0].arg: settings}
+
+
+def _folder(source: Path, folder: str) -> Path | None:
+    """The folder of settings that a file names; None for one that is outside of the project."""
+    found = Path(normpath(source.parent / folder))
+    inside = any(found.is_relative_to(each) for each in roots_of(source))
+    return found if inside else None
 
 
 def _is_call(thing: Thing) -> TypeGuard[Instance]:
