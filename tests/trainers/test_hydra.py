@@ -109,8 +109,19 @@ def test_a_folder_of_its_own_is_a_doubt(tmp_path: Path, version: str) -> None:
     assert found["peak"] == read(tmp_path / "here")["peak"]
 
 
-def test_a_value_that_refers_to_another_gives_no_number(tmp_path: Path) -> None:
-    found = read(tmp_path, config=CONFIG.replace("layers: 3", "layers: ${depth}"))
+def test_a_value_that_refers_to_another_is_that_one(tmp_path: Path) -> None:
+    config = CONFIG.replace("layers: 3", "layers: ${depth}\ndepth: ${other.depth}")
+    config = config.replace("batch_size: 16", "batch_size: ${other.rows}")
+    config = f"{config}other: {{depth: 3, rows: 16}}\n"
+    found = read(tmp_path / "referring", config=config)
+    assert found["peak"] == read(tmp_path / "plain")["peak"]
+
+
+@pytest.mark.parametrize("reference", ["${nothing}", "${model}", "${now:%Y}", "${layers}", "1${a}"])
+def test_a_value_that_refers_to_what_is_not_known_gives_no_number(
+    tmp_path: Path, reference: str
+) -> None:
+    found = read(tmp_path, config=CONFIG.replace("layers: 3", f"layers: {reference}"))
     assert found["trust"] == "unknown"
 
 

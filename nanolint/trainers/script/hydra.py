@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from contextlib import suppress
 from os.path import normpath
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.errors import Refused
 from nanolint.files.door import is_file
+from nanolint.run.equation import NotKnown
 from nanolint.source.hydra_files import composed, layers
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.script.modules import roots_of
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 MAIN = "hydra.main"
 ORDER = ("config_path", "config_name")
+_REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
+MOST_REFERENCES = 8  # to values that refer to others
 
 
 def files_of_hydra(sources: Mapping[Path, SourceText]) -> Iterator[Path]:
@@ -61,7 +65,22 @@ def settings_of(core: Core, function: Function, place: Place) -> dict[str, Thing
             settings = over(settings, own, place)
     except Refused as error:
         settings = core.unknown(f"read from hydra's settings: {error}", place)
-    return {parameters[0].arg: settings}
+    return {parameters[0].arg: _referred(settings, settings, place)}
+
+
+def _referred(thing: Thing, root: Thing, place: Place, depth: int = 0) -> Thing:
+    """With what values that refer to others come to: ``${model.width}``."""
+    if isinstance(thing, Table):
+        return Table({key: _referred(each, root, place) for key, each in thing.entries.items()})
+    text = scalar(thing)
+    if not isinstance(text, str) or "${" not in text:
+        return thing
+    found, path = root, _REFERENCE.fullmatch(text)
+    for key in path[1].split(".") if path else ():
+        found = found.entries.get(key, NONE) if isinstance(found, Table) else NONE
+    if path is None or isinstance(found, Table) or found is NONE or depth == MOST_REFERENCES:
+        return NotKnown("what a setting refers to", place.path, place.line)
+    return _referred(found, root, place, depth + 1)
 
 
 def _folder(source: Path, folder: str) -> Path | None:
