@@ -56,12 +56,16 @@ model:
 
 
 def read(
-    folder: Path, decorated: str = DECORATED, optimizer: str = OPTIMIZER, config: str = CONFIG
+    folder: Path,
+    decorated: str = DECORATED,
+    optimizer: str = OPTIMIZER,
+    config: str = CONFIG,
+    script: str = SCRIPT,
 ) -> dict[str, Any]:
     (folder / "conf" / "model").mkdir(parents=True)
     for name, text in {"config": config, "model/small": "width: 64\nlayers: 1\n"}.items():
         (folder / "conf" / f"{name}.yaml").write_text(text, encoding="utf-8")
-    text = SCRIPT.replace("DECORATED", decorated).replace("OPTIMIZER", optimizer)
+    text = script.replace("DECORATED", decorated).replace("OPTIMIZER", optimizer)
     return explained(folder, text)
 
 
@@ -86,6 +90,19 @@ def test_what_it_instantiates_is_read(tmp_path: Path) -> None:
     made = read(tmp_path / "made", optimizer=optimizer)
     assert made["trust"] == "read"
     assert made["peak"] == read(tmp_path / "written")["peak"]
+
+
+def test_a_model_that_only_settings_name_is_read(tmp_path: Path) -> None:
+    where = tmp_path / "named"
+    (where / "parts").mkdir(parents=True)
+    network = SCRIPT[SCRIPT.index("class Net") : SCRIPT.index("@hydra")]
+    (where / "parts" / "net.py").write_text(f"from torch import nn\n\n{network}", encoding="utf-8")
+    config = CONFIG.replace("model:\n", "model:\n  _target_: parts.net.Net\n")
+    made = SCRIPT.replace(network, "").replace(
+        "Net(cfg.model.width, cfg.model.layers)", "hydra.utils.instantiate(cfg.model)"
+    )
+    found = read(where, config=config, script=made)
+    assert found["peak"] == read(tmp_path / "written")["peak"]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MAIN = "hydra.main"
 ORDER = ("config_path", "config_name")
 _REFERENCE = re.compile(r"\$\{(\w+(?:\.\w+)*)\}")
+_TARGET = re.compile(r"\b_target_[\"']?\s*:\s*[\"']?(\w+(?:\.\w+)+)")
 MOST_REFERENCES = 8  # to values that refer to others
 
 
@@ -41,6 +42,11 @@ def files_of_hydra(sources: Mapping[Path, SourceText]) -> Iterator[Path]:
                 found = _folder(path, folder)
                 if found is not None:
                     yield from _files(found, name)
+
+
+def modules_of_targets(text: str) -> list[str]:
+    """The modules of what settings have hydra instantiate: ``_target_: models.gpt.GPT``."""
+    return [each.rpartition(".")[0] for each in _TARGET.findall(text)]
 
 
 def settings_of(core: Core, function: Function, place: Place) -> dict[str, Thing]:
