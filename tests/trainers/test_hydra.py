@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.command import nanolint
 from tests.support.explained import explained
 
 if TYPE_CHECKING:
@@ -147,3 +149,24 @@ def test_files_outside_of_the_project_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "project" / ".git").mkdir(parents=True)
     found = read(tmp_path / "project", DECORATED.replace('"conf"', '".."'))
     assert found["trust"] == "unknown"
+
+
+def test_a_fix_is_written_where_the_value_stands_and_keeps_its_comment(tmp_path: Path) -> None:
+    accumulating = SCRIPT.replace(
+        "        x = torch", "        for each in range(cfg.accumulate):\n            x = torch"
+    )
+    for line in ("loss = nn", "optimizer.zero_grad", "loss.backward"):
+        accumulating = accumulating.replace(f"        {line}", f"            {line}")
+    accumulating = accumulating.replace("            optimizer.zero_grad()\n", "")
+    accumulating = accumulating.replace("optimizer.step()", "optimizer.step(); net.zero_grad()")
+    config = CONFIG.replace("batch_size: 16", "batch_size: 512  # rows\naccumulate: 2")
+    read(tmp_path, config=config, script=accumulating)
+    done = nanolint(
+        "check", str(tmp_path / "train.py"), "--gpu", "900MiB", "--fix", "--unsafe-fixes"
+    )
+    fixed = (tmp_path / "conf" / "config.yaml").read_text(encoding="utf-8")
+    assert done.status == 0, done.out
+    sizes = dict(re.findall(r"(batch_size|accumulate): (\d+)", fixed))
+    assert int(sizes["batch_size"]) < 512
+    assert int(sizes["batch_size"]) * int(sizes["accumulate"]) == 1024
+    assert f"batch_size: {sizes['batch_size']}  # rows" in fixed
