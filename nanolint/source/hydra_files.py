@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".yaml"
 SELF, DEFAULTS, OWN = "_self_", "defaults", "hydra"  # what is hydra's own is no setting of a script
+# With these it looks or goes elsewhere, or runs the script several times.
+ELSEWHERE = (("searchpath",), ("job", "chdir"), ("mode",))
 MOST = 32
 _HEADER = re.compile(r"\s*#\s*@package\s+(\S+)")
 _NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*")
@@ -101,8 +103,9 @@ def _layers(part: Part, text_at: Callable[[str], str | None], seen: list[str]) -
         raise NotComposed(f"{path} holds no settings by name")
     is_own = part.package[:1] == (OWN,)
     of_hydra = content if is_own else dict(content.entries).get(OWN, Mapped(()))
-    if _is_set(of_hydra, "searchpath") or _is_set(of_hydra, "job", "chdir"):
-        raise NotComposed(f"{path} has hydra go or look elsewhere")
+    for keys in ELSEWHERE:
+        if _is_set(of_hydra, *keys):
+            raise NotComposed(f"{path} sets hydra.{'.'.join(keys)}")
     if is_own:
         return
     listed = dict(content.entries).get(DEFAULTS, Listed(()))

@@ -85,8 +85,9 @@ def test_files_are_put_together_as_hydra_does(config: str, expected: dict[str, A
         ("defaults: {model: small}", "no list"),
         ("defaults: [../secrets]", "secrets"),
         ("defaults: [opt: lists]\nopt: {betas: {first: 1}}", "betas"),
-        ("hydra: {job: {chdir: true}}", "elsewhere"),
-        ("defaults: [hydra: elsewhere]", "elsewhere"),
+        ("hydra: {job: {chdir: true}}", "hydra.job.chdir"),
+        ("hydra: {mode: MULTIRUN}", "hydra.mode"),
+        ("defaults: [hydra: elsewhere]", "hydra/elsewhere.yaml sets hydra.job.chdir"),
         ("[1, 2]", "by name"),
     ],
 )
