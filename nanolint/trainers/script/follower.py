@@ -15,6 +15,7 @@ from nanolint.trainers.script import (
     click_options,
     environment,
     expressions,
+    hydra,
     iteration,
     library,
     methods,
@@ -109,6 +110,7 @@ class Follower(Core):
         if isinstance(function, Function):
             if not (arguments or named):
                 named = click_options.options_of(self, function, place)
+                named |= hydra.settings_of(self, function, place)
             return calls.follow_function(self, function, arguments, named, place)
         if isinstance(function, Class):
             return calls.instantiate(self, function, arguments, named, place)

@@ -151,6 +151,11 @@ def _places(roots: Sequence[Path], name: str) -> list[Path]:
     return found
 
 
+def settings_in(core: Core, node: Node, path: Path) -> Thing:
+    """What a part of a file's settings gives. Raises Unusable."""
+    return _thing(core, node, "", _File(path, LineIndex(read_source(path))))
+
+
 class _File:
     def __init__(self, path: Path, lines: LineIndex) -> None:
         self._path, self._lines = path, lines
@@ -215,22 +220,22 @@ def _merged(
     """``OmegaConf.merge``: each over those before it, entry by entry."""
     result: Thing = Table()
     for each in arguments:
-        result = _over(result, each, place)
+        result = over(result, each, place)
     return result
 
 
-def _over(under: Thing, over: Thing, place: Place) -> Thing:
-    if isinstance(over, NotKnown):
-        return over
-    if not isinstance(under, Table) or not isinstance(over, Table):
-        return (
-            over if not isinstance(over, Instance) else NotKnown("settings", place.path, place.line)
-        )
+def over(under: Thing, above: Thing, place: Place) -> Thing:
+    """Settings over others: tables entry by entry, of anything else the upper one."""
+    if isinstance(above, NotKnown):
+        return above
+    if not isinstance(under, Table) or not isinstance(above, Table):
+        is_made = isinstance(above, Instance)
+        return NotKnown("settings", place.path, place.line) if is_made else above
     entries = dict(under.entries)
-    for key, value in over.entries.items():
-        entries[key] = _over(entries[key], value, place) if key in entries else value
-    if REST in over.entries:
-        return over.entries[REST]
+    for key, value in above.entries.items():
+        entries[key] = over(entries[key], value, place) if key in entries else value
+    if REST in above.entries:
+        return above.entries[REST]
     return Table(entries)
 
 

@@ -28,8 +28,10 @@ IMPORTERS = frozenset({"import_module", "__import__"})
 
 
 @memo
-def sources(text: str, path: Path) -> tuple[tuple[Path, SourceText], ...]:
-    """The script, and what it imports within the project."""
+def sources(
+    text: str, path: Path, named: tuple[str, ...] = ()
+) -> tuple[tuple[Path, SourceText], ...]:
+    """The script, and what it imports within the project, or imports by a name in its settings."""
     roots = roots_of(path)
     found = {path: SourceText(MAIN, shown(path, roots), text)}
     unusable: set[Path] = set()
@@ -41,7 +43,7 @@ def sources(text: str, path: Path) -> tuple[tuple[Path, SourceText], ...]:
         except (Unusable, RecursionError):
             continue  # what it has is not known, and named where it is used
         package = around.name == "__init__.py"
-        wants = imported_names(tree, name, is_package=package)
+        wants = [*imported_names(tree, name, is_package=package), *(named if name == MAIN else ())]
         for wanted in (*wants, *executed_names(tree, roots), *chosen_names(tree, name, roots)):
             module = find_module(wanted, roots, None)
             if module is None or module in found or module in unusable:

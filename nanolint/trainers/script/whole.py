@@ -29,6 +29,7 @@ from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.nanogpt.vocabulary import META
 from nanolint.trainers.script.checkpoints import starts_afresh
 from nanolint.trainers.script.corpora import texts_from
+from nanolint.trainers.script.hydra import files_of_hydra, modules_of_targets
 from nanolint.trainers.script.modules import roots_of
 from nanolint.trainers.script.outline import longest_of
 from nanolint.trainers.script.settings_files import SUFFIXES
@@ -64,7 +65,11 @@ def whole_script(
     micro_batch = _micro_batch(described)
     follows = {**micro_batch, **_passes(described, run)}
     texts = dict(sources(text, path))
-    texts.update(_settings(described, path, texts))
+    settings = dict(_settings(described, path, texts))
+    named = [each for one in settings.values() for each in modules_of_targets(one.text)]
+    if named:
+        texts = dict(sources(text, path, tuple(dict.fromkeys(named))))
+    texts.update(settings)
     texts.update(_programs(described, path, texts))
     names = {each: source.module for each, source in texts.items()}
     placed = list(_placed(described, follows, around, names))
@@ -108,7 +113,7 @@ def _settings(
     """The files of settings that values were read from, and others that the texts name."""
     places = (place for given in described.given for place in (given.place, given.default))
     paths = dict.fromkeys(place.path for place in places if place is not None)
-    paths |= dict.fromkeys(_named(texts.values(), script))
+    paths |= dict.fromkeys((*_named(texts.values(), script), *files_of_hydra(texts)))
     for path in paths:
         if path is None or path in texts or not path.name.endswith(SUFFIXES):
             continue

@@ -230,10 +230,10 @@ def settings(machine: Script, read: Callable[[str], Node]) -> Native:
     def load(file: Value = None, *rest: Value, **named: Value) -> Value:
         source = machine.text_of(file.path) if isinstance(file, File) else None
         if source is None and (saved := _of_checkpoint(machine)) is not None:
-            return _plain(machine, saved)
+            return valued(machine, saved)
         if source is None:
             return unpickled(machine, file, *rest, **named)
-        return _plain(machine, read(source.text))
+        return valued(machine, read(source.text))
 
     return Native("load", load, plain=False)
 
@@ -244,11 +244,12 @@ def _of_checkpoint(machine: Script) -> Node | None:
     return next((e.contents for e in machine.around.loaded if (e.path, e.line) == here), None)
 
 
-def _plain(machine: Script, node: Node) -> Value:
+def valued(machine: Script, node: Node) -> Value:
+    """The value of a text of settings, as Python has it."""
     if isinstance(node, Mapped):
-        return {key: _plain(machine, each) for key, each in node.entries}
+        return {key: valued(machine, each) for key, each in node.entries}
     if isinstance(node, Listed):
-        return [_plain(machine, each) for each in node.items]
+        return [valued(machine, each) for each in node.items]
     return node.value if node.known else machine.unknown("a value of a file")
 
 

@@ -13,6 +13,7 @@ from nanolint.memory.loop.reading import (
     ddp,
     downloads,
     files,
+    hydra,
     loaders,
     of_torch,
     pictures,
@@ -106,8 +107,10 @@ def table(machine: Script) -> dict[str, Value]:
             {
                 "typed": Native("typed", lambda: commands.typed(machine), plain=False),
                 "unheard": Native("unheard", machine.unknown, plain=False),
+                "loaded": files.settings(machine, partial(read_yaml, floats=True)),
             },
         ),
+        **training.later(hydra.MODULES, partial(hydra.modules, machine)),
         "os": Namespace("os", _system(machine)),
         "os.path": files.paths(machine),
         "sys": Namespace("sys", _interpreter(machine)),

@@ -10,8 +10,9 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.certain import is_certain
+from nanolint.memory.model.reading.certain import certain, is_certain
 from nanolint.memory.model.reading.machine import DEPTH
+from nanolint.memory.model.reading.misfits import misfit
 from nanolint.memory.model.reading.scopes import MISSING, Frame, generates
 from nanolint.memory.model.reading.torch.constructors import construct
 from nanolint.memory.model.reading.torch.modules import HOOKS, PRE_HOOKS, make_parameter
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
 
+NEVER_CALLED = frozenset({dict, list, set})  # whatever else is not known
 MANAGED = "decorated"  # the name of a function that runs inside a context manager
 
 
@@ -89,7 +91,8 @@ def call(
     if kind is Manager:  # as a decorator
         return _managed(machine, function, arguments[0])
     if isinstance(function, (str, int, float, list, tuple, dict, set)) or function is None:
-        raise TypeError(f"'{type(function).__name__}' object is not callable")
+        error = TypeError(f"'{type(function).__name__}' object is not callable")
+        raise certain(error) if kind in NEVER_CALLED else error
     named = function.name if isinstance(function, Namespace) else type(function).__name__.lower()
     raise machine.unread(f"a call of {named} is not known")
 
@@ -240,7 +243,7 @@ def _bound(
         names[parameter.arg] = value
     if count > len(positional):
         if spec.vararg is None:
-            raise TypeError(f"{function.name}() takes {len(positional)} arguments, not {count}")
+            raise misfit(function, f"takes {len(positional)} arguments, not {count}")
         names[spec.vararg.arg] = tuple(arguments[len(positional) :])
     elif spec.vararg is not None:
         names[spec.vararg.arg] = ()
@@ -254,7 +257,7 @@ def _bound(
         elif spec.kwarg is not None:
             rest[name] = keywords.pop(name)
         else:
-            raise TypeError(f"{function.name}() got an unexpected argument '{name}'")
+            raise misfit(function, f"got an unexpected argument '{name}'")
     if spec.kwarg is not None:
         names[spec.kwarg.arg] = rest
     if len(names) < len(positional) or spec.kwonlyargs or spec.defaults:
@@ -269,12 +272,12 @@ def _fill(function: Function, names: dict[str, Value], positional: list[ast.arg]
     for place, parameter in enumerate(positional):
         if parameter.arg not in names:
             if place < first:
-                raise TypeError(f"{function.name}() misses the argument '{parameter.arg}'")
+                raise misfit(function, f"misses the argument '{parameter.arg}'")
             names[parameter.arg] = function.defaults[place - first]
     for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=True):
         if parameter.arg not in names:
             if default is MISSING:
-                raise TypeError(f"{function.name}() misses the argument '{parameter.arg}'")
+                raise misfit(function, f"misses the argument '{parameter.arg}'")
             names[parameter.arg] = default
 
 

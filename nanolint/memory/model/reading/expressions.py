@@ -19,6 +19,7 @@ from nanolint.memory.model.reading.comprehensions import (
     set_of,
     unknown_of,
 )
+from nanolint.memory.model.reading.misfits import settle
 from nanolint.memory.model.reading.offsets import window
 from nanolint.memory.model.reading.scopes import MISSING, Frame, Kind
 from nanolint.memory.model.reading.values import Formed, Function, Instance, Unknown
@@ -72,7 +73,11 @@ def _call(machine: Machine, node: ast.Call, frame: Frame) -> Value:
     machine.at(frame.module, node.lineno)
     if function is machine.zero_super and not arguments:
         return machine.super_of(frame)
-    return machine.call(function, arguments, keywords)
+    try:
+        return machine.call(function, arguments, keywords)
+    except TypeError as error:
+        settle(error, function)
+        raise
 
 
 def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Value:

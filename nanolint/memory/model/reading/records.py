@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.certain import certain
+from nanolint.memory.model.reading.misfits import misfit
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.validated import converted, tell_validators
 from nanolint.memory.model.reading.values import Class, Instance, Method
@@ -144,11 +145,11 @@ def fill(
     if is_checked:
         tell_validators(machine, cls)
     if len(arguments) > len(fields):
-        raise TypeError(f"{cls.name}() takes {len(fields)} arguments")
+        raise misfit(cls, f"takes {len(fields)} arguments")
     passed = dict(zip(fields, arguments, strict=False)) | keywords
     for name in passed:
         if name not in fields and not is_checked:
-            raise TypeError(f"{cls.name}() got an unexpected argument '{name}'")
+            raise misfit(cls, f"got an unexpected argument '{name}'")
     for name, default in fields.items():
         value = passed.get(name, MISSING)
         if value is MISSING:

@@ -1,9 +1,11 @@
-"""OmegaConf, as far as values go that do not refer to each other. Read, never run.
+"""OmegaConf. Read, never run.
 
-``typed`` is what the launch line gives, as ``name=value``; ``unheard`` makes a value unknown.
+``typed`` is what the launch line gives, as ``name=value``; ``loaded`` what a file of settings
+holds; ``unheard`` makes a value unknown. So is a value that refers to others (``${model.width}``)
+for who does not ask the settings that it stands in.
 """
 
-import yaml
+REFERENCE = "${"
 
 
 def made(value):
@@ -11,24 +13,55 @@ def made(value):
         return DictConfig(value)
     if isinstance(value, (list, tuple)):
         return [made(each) for each in value]
-    if isinstance(value, str) and "${" in value:
+    if isinstance(value, str) and REFERENCE in value:
         return unheard("what a setting refers to")
     return value
 
 
-def plain(value):
+def written(value):
+    if isinstance(value, DictConfig):
+        return {name: written(value._written(name)) for name in value}
     if isinstance(value, dict):
-        return {name: plain(each) for name, each in value.items()}
+        return {name: written(each) for name, each in value.items()}
     if isinstance(value, list):
-        return [plain(each) for each in value]
+        return [written(each) for each in value]
+    return value
+
+
+def contained(value, resolve):
+    if isinstance(value, DictConfig):
+        kept = value.items() if resolve else value._kept()
+        return {name: contained(each, resolve) for name, each in kept}
+    if isinstance(value, dict):
+        return {name: contained(each, resolve) for name, each in value.items()}
+    if isinstance(value, list):
+        return [contained(each, resolve) for each in value]
     return value
 
 
 class DictConfig(dict):
     def __init__(self, content=None, *args, **kwargs):
         super().__init__()
+        object.__setattr__(self, "_references", {})
+        object.__setattr__(self, "_above", None)
         for name, value in (content or {}).items():
-            self[name] = made(value)
+            self[name] = value
+
+    def __setitem__(self, name, value):
+        self._references.pop(name, None)
+        if isinstance(value, str) and REFERENCE in value:
+            self._references[name] = value
+        value = made(value)
+        if isinstance(value, DictConfig):
+            object.__setattr__(value, "_above", self)
+        super().update({name: value})
+
+    def __getitem__(self, name):
+        if name in self._references:
+            return self._referred(self._references[name])
+        if name not in self:
+            raise KeyError(name)
+        return super().get(name)
 
     def __getattr__(self, name):
         if name in self:
@@ -36,14 +69,42 @@ class DictConfig(dict):
         raise AttributeError(name)
 
     def __setattr__(self, name, value):
-        self[name] = made(value)
+        self[name] = value
+
+    def get(self, name, default=None):
+        return self[name] if name in self else default
+
+    def items(self):
+        return [(name, self[name]) for name in self]
+
+    def _kept(self):
+        return super().items()
+
+    def values(self):
+        return [self[name] for name in self]
+
+    def _written(self, name):
+        return self._references[name] if name in self._references else super().get(name)
+
+    def _referred(self, text):
+        path = text[len(REFERENCE) : -1]
+        if text != REFERENCE + path + "}" or not path.replace("_", "").replace(".", "").isalnum():
+            return unheard("what a setting refers to")
+        node = self
+        while node._above is not None:
+            node = node._above
+        for name in path.split("."):
+            if not isinstance(node, DictConfig) or name not in node:
+                return unheard("what a setting refers to")
+            node = node[name]
+        return node
 
     def merge_with(self, other):
-        for name, value in other.items():
+        for name, value in written(other).items():
             if isinstance(value, dict) and isinstance(self.get(name), dict):
                 self[name].merge_with(value)
             else:
-                self[name] = made(value)
+                self[name] = value
 
 
 ListConfig = list
@@ -53,7 +114,7 @@ class OmegaConf:
     @staticmethod
     def load(path):
         with open(path) as file:
-            return made(yaml.safe_load(file))
+            return made(loaded(file))
 
     @staticmethod
     def create(content=None):
@@ -61,7 +122,7 @@ class OmegaConf:
 
     @staticmethod
     def merge(first, *others):
-        merged = made(plain(first))
+        merged = made(written(first))
         for each in others:
             merged.merge_with(each)
         return merged
@@ -85,10 +146,12 @@ class OmegaConf:
         return found
 
     @staticmethod
-    def to_container(config, *args, **kwargs):
-        return plain(config)
+    def to_container(config, resolve=False, *args, **kwargs):
+        return contained(config, resolve)
 
-    to_object = to_container
+    @staticmethod
+    def to_object(config):
+        return contained(config, True)
 
     @staticmethod
     def is_config(value):
