@@ -92,7 +92,9 @@ def test_attrs_makes_dataclasses(tmp_path: Path, of: str) -> None:
 def test_what_a_decorated_function_takes_and_has_is_its_decorators_affair(
     tmp_path: Path, used: str
 ) -> None:
-    text = f"import hydra\n@hydra.main(config_name='base')\ndef run(cfg):\n    pass\n{used}\n"
+    text = (
+        f"import conductor\n@conductor.main(config_name='base')\ndef run(cfg):\n    pass\n{used}\n"
+    )
     found = explained(tmp_path, BASE + text)
     said = str(found)
     assert "raises" not in said
@@ -102,7 +104,9 @@ def test_what_a_decorated_function_takes_and_has_is_its_decorators_affair(
 def test_one_that_is_called_with_less_is_not_said_to_fail(tmp_path: Path) -> None:
     body = BASE.partition("device = ")
     main = "".join(f"    {line}\n" for line in (body[1] + body[2]).splitlines())
-    text = f"import hydra\n{body[0]}@hydra.main()\ndef main(cfg):\n{main}main()\n"
+    text = f"import conductor\n{body[0]}@conductor.main()\ndef main(cfg):\n{main}main()\n"
     found = explained(tmp_path, text)
     why = str(found["unresolved"])
-    assert "what a decorator makes of main is not known: hydra is no module of the project" in why
+    assert (
+        "what a decorator makes of main is not known: conductor is no module of the project" in why
+    )
