@@ -83,7 +83,7 @@ def iterate(machine: Machine, value: Value) -> Iterator[Value]:
             made = machine.call(machine.attribute(value, "__iter__"), [])
             is_own = made is value or (isinstance(made, Instance) and made.cls.has("__next__"))
             return _following(machine, made) if is_own else machine.iterate(made)
-        if value.cls.has("__getitem__"):
+        if value.cls.has("__getitem__") and (value.native is None or value.cls.has("__len__")):
             return _by_index(machine, value)
         if value.cls.has("__dataclass__") and machine.named_tuple in value.cls.mro:
             return iter(value.attributes.values())
