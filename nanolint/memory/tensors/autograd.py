@@ -97,15 +97,17 @@ class Leaf(Node):
 
     ``before`` may change what comes in (``register_hook``), ``after`` is called when it is there,
     while what came in is still held (``register_post_accumulate_grad_hook``), ``hook`` behind both.
+    ``holds`` is what keeps the tensor's memory, where the program lets it go before its graph.
     """
 
-    __slots__ = ("after", "before", "gradient", "hook", "strides")
+    __slots__ = ("after", "before", "gradient", "holds", "hook", "strides")
 
     def __init__(self, parameter: Tensor) -> None:
         meta = (parameter.shape, parameter.dtype, parameter.role)
         super().__init__((), (meta,), sys.maxsize)
         self.strides = parameter.strides
         self.gradient: Tensor | None = None
+        self.holds: Tensor | None = None
         self.hook: Callable[[], None] | None = None
         self.before: list[Callable[[Tensor], Tensor | None]] = []
         self.after: list[Callable[[], None]] = []

@@ -169,7 +169,10 @@ FUNCTIONS: dict[str, Function] = {
 EINOPS: dict[str, Function] = _own(einops, "rearrange repeat reduce einsum")
 
 # torch.linalg.NAME.
-LINALG: dict[str, Function] = {"vector_norm": reductions.vector_norm, "norm": reductions.norm}
+LINALG: dict[str, Function] = {
+    "vector_norm": reductions.vector_norm,
+    "norm": reductions.linalg_norm,
+}
 
 # torch.nn.functional.NAME.
 FUNCTIONAL: dict[str, Function] = {

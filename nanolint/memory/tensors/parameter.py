@@ -94,6 +94,7 @@ class LeafTensor(Parameter):
     def __init__(self, made: Tensor) -> None:
         super().__init__(made.device, made.role.label, made.shape, made.dtype)
         self.storage, self.strides = made.storage, made.strides
+        self.leaf.holds = made.detach()
 
 
 class Registered(Tensor):

@@ -79,3 +79,17 @@ def test_none_is_missing(value: object) -> None:
 @pytest.mark.parametrize("call", ["'a'.ljust(10**12)", "'a\\t'.expandtabs(10**12)"])
 def test_none_grows_without_bound(call: str) -> None:
     assert "elements" in unread(text_of(f"x = x + len({call})"))
+
+
+INDEXED = """
+class Rows:
+    def __getitem__(self, place):
+        if place == 3:
+            raise IndexError(place)
+        return place * 2
+"""
+
+
+def test_what_can_be_indexed_alone_is_gone_through_until_it_refuses() -> None:
+    read(text_of("assert [each for each in Rows()] == [0, 2, 4]", above=INDEXED))
+    read(text_of("for each in Rows(): break\nassert each == 0", above=INDEXED))

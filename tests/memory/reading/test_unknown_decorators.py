@@ -86,3 +86,27 @@ def test_attrs_makes_dataclasses(tmp_path: Path, of: str) -> None:
         return
     assert found["trust"] == "read"
     assert found["peak"] == explained(tmp_path, BASE)["peak"]
+
+
+@pytest.mark.parametrize("used", ["run()", "run(1, 2)", "run.register(print)", "print(run.name)"])
+def test_what_a_decorated_function_takes_and_has_is_its_decorators_affair(
+    tmp_path: Path, used: str
+) -> None:
+    text = (
+        f"import conductor\n@conductor.main(config_name='base')\ndef run(cfg):\n    pass\n{used}\n"
+    )
+    found = explained(tmp_path, BASE + text)
+    said = str(found)
+    assert "raises" not in said
+    assert "misses" not in said
+
+
+def test_one_that_is_called_with_less_is_not_said_to_fail(tmp_path: Path) -> None:
+    body = BASE.partition("device = ")
+    main = "".join(f"    {line}\n" for line in (body[1] + body[2]).splitlines())
+    text = f"import conductor\n{body[0]}@conductor.main()\ndef main(cfg):\n{main}main()\n"
+    found = explained(tmp_path, text)
+    why = str(found["unresolved"])
+    assert (
+        "what a decorator makes of main is not known: conductor is no module of the project" in why
+    )

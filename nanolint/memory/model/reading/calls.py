@@ -18,6 +18,7 @@ from nanolint.memory.model.reading.torch.constructors import construct
 from nanolint.memory.model.reading.torch.modules import HOOKS, PRE_HOOKS, make_parameter
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
+    MADE_BY,
     NOT_COMPILED,
     PARAMETER,
     READ,
@@ -201,7 +202,12 @@ def _run(
     """A function of the program."""
     node = function.node
     machine.runs(function)
-    names = _bound(function, arguments, keywords)
+    try:
+        names = _bound(function, arguments, keywords)
+    except TypeError:
+        if MADE_BY in function.attributes:  # what it is called with is the decorator's affair
+            raise function.attributes[MADE_BY].unread() from None
+        raise
     frame = Frame(function.module, names, function.closure, function)
     del names
     if machine.depth >= DEPTH:
@@ -295,17 +301,16 @@ def _as_written(machine: Machine, decorator: Unknown, value: Value) -> Value:
         before = value.tell
     else:
         return value
-    name = value.name
+    why = f"what a decorator makes of {value.name} is not known: {decorator.reason}"
 
     def tell() -> None:
         if before is not None:
             before()
-        machine.card.tape.assume(
-            f"what a decorator makes of {name} is not known: {decorator.reason} ({decorator.place})"
-        )
+        machine.card.tape.assume(f"{why} ({decorator.place})")
 
     if isinstance(value, Function):
         value.attributes[TELLS] = tell
+        value.attributes[MADE_BY] = Unknown(why, decorator.place)
     else:
         value.tell = tell
         value.unknown = value.unknown or decorator

@@ -17,6 +17,7 @@ from nanolint.memory.model.reading.scopes import Frame, Kind
 from nanolint.memory.model.reading.torch.tables import TABLES, Table
 from nanolint.memory.model.reading.values import (
     ANNOTATION,
+    MADE_BY,
     Class,
     Function,
     Instance,
@@ -143,6 +144,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
             return owner.name
         if name in ("__doc__", "__code__"):
             return owner.code() if name == "__code__" else None
+        if MADE_BY in owner.attributes:
+            return owner.attributes[MADE_BY].bare()
     if isinstance(owner, Method):
         if name == "__self__":
             return owner.owner

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import Span, as_key
@@ -82,8 +83,8 @@ def iterate(machine: Machine, value: Value) -> Iterator[Value]:
             made = machine.call(machine.attribute(value, "__iter__"), [])
             is_own = made is value or (isinstance(made, Instance) and made.cls.has("__next__"))
             return _following(machine, made) if is_own else machine.iterate(made)
-        if value.cls.has("__getitem__") and value.cls.has("__len__"):
-            return iter(_by_index(machine, value))
+        if value.cls.has("__getitem__") and (value.native is None or value.cls.has("__len__")):
+            return _by_index(machine, value)
         if value.cls.has("__dataclass__") and machine.named_tuple in value.cls.mro:
             return iter(value.attributes.values())
         if value.native is not None:
@@ -107,9 +108,24 @@ def _following(machine: Machine, value: Value) -> Iterator[Value]:
         yield held.pop()
 
 
-def _by_index(machine: Machine, value: Instance) -> list[Value]:
-    count = machine.call(machine.attribute(value, "__len__"), [])
-    return [machine.item(value, place) for place in range(count)]
+def _by_index(machine: Machine, value: Instance) -> Iterator[Value]:
+    """What an object of the program has at 0, at 1 and so on: Python asks it until it refuses."""
+    if value.cls.has("__len__"):
+        length = machine.call(machine.attribute(value, "__len__"), [])
+        if isinstance(length, Unknown):
+            raise length.unread()
+        return iter([machine.item(value, place) for place in range(length)])
+    return _until_refused(machine, value)
+
+
+def _until_refused(machine: Machine, value: Instance) -> Iterator[Value]:
+    held: list[Value] = []
+    for place in count():
+        try:
+            held.append(machine.item(value, place))
+        except IndexError:
+            return
+        yield held.pop()
 
 
 def truth(machine: Machine, value: Value) -> bool:

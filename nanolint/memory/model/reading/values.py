@@ -21,6 +21,7 @@ Value: TypeAlias = Any  # of the program that is read
 Options: TypeAlias = "tuple[tuple[str, Value], ...]"  # by their names, as they are passed
 
 TELLS = "_nanolint_tells"  # the same: of what is called each time before the function
+MADE_BY = "_nanolint_made_by"  # the same: what a decorator makes of it, which is not known
 READ = object()  # in place of what a call returns: it has to be read
 CONTENTS = "the contents of a tensor"  # why a number or a truth is not known
 INSTALLED = "whether a package is installed"  # and why what is imported under ``try`` is not

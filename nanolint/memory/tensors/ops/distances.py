@@ -8,6 +8,7 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.ops.activations import logsigmoid, sigmoid
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.exponentials import exp
+from nanolint.memory.tensors.ops.legacy import says_reduction
 from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, sub
 from nanolint.memory.tensors.ops.reductions import mean, sum, vector_norm
 from nanolint.memory.tensors.ops.unary import abs
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 
+@says_reduction
 def l1_loss(
     x: Tensor,
     target: Tensor,
@@ -36,6 +38,7 @@ def l1_loss(
         return _reduced(absolute, reduction)
 
 
+@says_reduction
 def kl_div(
     x: Tensor,
     target: Tensor,
@@ -66,6 +69,7 @@ def kl_div(
     return div(total, rows) if reduction == "batchmean" else total
 
 
+@says_reduction
 def binary_cross_entropy_with_logits(
     x: Tensor,
     target: Tensor,

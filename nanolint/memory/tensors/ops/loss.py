@@ -12,6 +12,7 @@ from nanolint.memory.tensors.ops.creation import create, rand_like, zeros_like
 from nanolint.memory.tensors.ops.exponentials import log
 from nanolint.memory.tensors.ops.inplace import masked_fill_
 from nanolint.memory.tensors.ops.inplace_indexing import scatter_
+from nanolint.memory.tensors.ops.legacy import says_reduction
 from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, neg, result_type, sub
 from nanolint.memory.tensors.ops.reductions import sum
 from nanolint.memory.tensors.ops.sorting import Chosen, max
@@ -120,6 +121,7 @@ def _softmax_gradient(
     return found
 
 
+@says_reduction
 def cross_entropy(
     logits: Tensor,
     target: Tensor,
@@ -180,6 +182,7 @@ def _of_probabilities(
     return found
 
 
+@says_reduction
 @traced
 def nll_loss(
     log: Tensor,
@@ -226,6 +229,7 @@ def _nll_loss_2d(log: Tensor, target: Tensor, reduction: str) -> Tensor:
     return record(loss, (source,), backward, source, target, total)
 
 
+@says_reduction
 @traced
 def mse_loss(
     x: Tensor,
@@ -258,6 +262,7 @@ def mse_loss(
     return record(loss, (wide, wide_target), backward, wide, wide_target)
 
 
+@says_reduction
 @traced
 def smooth_l1_loss(
     x: Tensor,

@@ -15,6 +15,7 @@ from nanolint.memory.tensors.ops.sums import reduction
 from nanolint.memory.tensors.ops.views import cast, contiguous, expand, unsqueeze, view
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Shape
 
 Dimensions: TypeAlias = "int | Sequence[int] | None"
+
+ROOTS = (2, "fro", None)  # orders of norms that are the root of a sum of squares
 
 
 @traced
@@ -134,7 +137,14 @@ def norm(
     *,
     dtype: Dtype | None = None,
 ) -> Tensor:
-    """``x.norm()`` and ``torch.linalg.vector_norm``; float32 under autocast."""
+    """``x.norm()`` and ``torch.linalg.vector_norm``; float32 under autocast.
+
+    The gradient of each order is written with other operations: those of 1 and 2 are known.
+    """
+    if isinstance(p, str) and p != "fro":
+        raise NotModelled(f"a norm of order {p}")
+    if p not in (1, *ROOTS) and x.node is not None and x.device.grad_enabled:
+        raise NotModelled(f"the gradient of a norm of order {p}")
     over = dimensions(x, dim)
     made = dtype or (x.dtype if x.device.half is None else summed_type(x))
     out = empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("norm"))
@@ -143,6 +153,9 @@ def norm(
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
         whole = len(over) == len(shape)  # a tensor without dimensions stays one
+        if p == 1:
+            sign = elementwise(x.dtype, "sign", x)
+            return [mul(sign, g if whole else kept(g, shape, over, keepdim))]
         long = out if whole else kept(out, shape, over, keepdim)
         direction = div(x, long)
         zero = elementwise(BOOL, "comparison", long)
@@ -163,6 +176,22 @@ def vector_norm(
 ) -> Tensor:
     """``torch.linalg.vector_norm``."""
     return norm(x, ord, dim, keepdim, dtype=dtype)
+
+
+def linalg_norm(
+    x: Tensor,
+    ord: Number | str | None = None,
+    dim: Dimensions = None,
+    keepdim: bool = False,
+    *,
+    dtype: Dtype | None = None,
+) -> Tensor:
+    """``torch.linalg.norm``: of a matrix where an order is named and two dimensions are meant."""
+    dims = len(x.shape) if dim is None else len(dimensions(x, dim))
+    is_of_vector = ord is None or (dims == 1 and not isinstance(ord, str))
+    if not is_of_vector and (ord != "fro" or dims != 2):
+        raise NotModelled(f"torch.linalg.norm of order {ord} of {dims} dimensions")
+    return norm(x, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
 
 @traced

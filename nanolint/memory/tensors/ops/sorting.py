@@ -12,7 +12,7 @@ from nanolint.memory.tensors.ops.reductions import extreme, reduced
 from nanolint.memory.tensors.ops.views import contiguous, detach
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
-from nanolint.memory.tensors.unknown import DataDependent
+from nanolint.memory.tensors.unknown import DataDependent, NotModelled
 from nanolint.memory.torch import BINCOUNT_HOLDS_SINCE, MULTINOMIAL_HOLDS_SINCE
 
 if TYPE_CHECKING:
@@ -124,7 +124,12 @@ def argmin(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
 
 @traced
 def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
-    """``torch.multinomial``: one exponential draw an element, divided, and the best taken."""
+    """``torch.multinomial``: one exponential draw an element, divided, and the best taken.
+
+    Several are found in sums, or by topk, which take more.
+    """
+    if num_samples != 1:
+        raise NotModelled(f"multinomial of {num_samples} samples")
     samples = empty(x.device, (*x.shape[:-1], num_samples), INT64, x.role.made("samples"))
     bounds = [_scalar(x, x.dtype) for _ in range(2)]
     in_order = contiguous(x.detach())

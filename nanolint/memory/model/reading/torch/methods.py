@@ -135,6 +135,7 @@ def learn(machine: Machine, x: Tensor, learns: Value) -> None:
         if x.device is not machine.card or machine.card.tracer is not None:
             raise machine.unread("the gradient of a tensor that is no parameter is not known")
         x.node = Leaf(x)
+        x.node.holds = x.detach()
     elif not learns:
         x.node = None
 
@@ -240,6 +241,7 @@ def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
             x.storage = value.storage
         if isinstance(x.node, Leaf):
             x.node.outputs, x.node.strides = ((x.shape, x.dtype, x.role),), x.strides
+            x.node.holds = None if x.node.holds is None else x.detach()
         return
     holder = _holder(x) if name == "grad" else None
     if holder is not None:

@@ -5,6 +5,14 @@ from torch.nn import functional as F
 LinearCrossEntropyOptions = F.LinearCrossEntropyOptions
 
 
+def _reduction(size_average, reduce, reduction):
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is not None and not reduce:
+        return "none"
+    return "mean" if size_average is None or size_average else "sum"
+
+
 class CrossEntropyLoss(Module):
     def __init__(
         self,
@@ -17,7 +25,7 @@ class CrossEntropyLoss(Module):
     ):
         super().__init__()
         self.ignore_index = ignore_index
-        self.reduction = reduction
+        self.reduction = _reduction(size_average, reduce, reduction)
         self.label_smoothing = label_smoothing
 
     def forward(self, input, target):
@@ -33,7 +41,7 @@ class CrossEntropyLoss(Module):
 class MSELoss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.reduction = reduction
+        self.reduction = _reduction(size_average, reduce, reduction)
 
     def forward(self, input, target):
         return F.mse_loss(input, target, reduction=self.reduction)
@@ -51,7 +59,7 @@ class BCEWithLogitsLoss(Module):
         super().__init__()
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
-        self.reduction = reduction
+        self.reduction = _reduction(size_average, reduce, reduction)
 
     def forward(self, input, target):
         return F.binary_cross_entropy_with_logits(
@@ -61,7 +69,7 @@ class BCEWithLogitsLoss(Module):
 
 class SmoothL1Loss(MSELoss):
     def __init__(self, size_average=None, reduce=None, reduction="mean", beta=1.0):
-        super().__init__(reduction=reduction)
+        super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
     def forward(self, input, target):
@@ -83,7 +91,7 @@ class NLLLoss(Module):
     ):
         super().__init__()
         self.ignore_index = ignore_index
-        self.reduction = reduction
+        self.reduction = _reduction(size_average, reduce, reduction)
 
     def forward(self, input, target):
         return F.nll_loss(input, target, ignore_index=self.ignore_index, reduction=self.reduction)
@@ -92,7 +100,7 @@ class NLLLoss(Module):
 class KLDivLoss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean", log_target=False):
         super().__init__()
-        self.reduction = reduction
+        self.reduction = _reduction(size_average, reduce, reduction)
         self.log_target = log_target
 
     def forward(self, input, target):
