@@ -258,6 +258,7 @@ def mse_loss(
     return record(loss, (wide, wide_target), backward, wide, wide_target)
 
 
+@traced
 def smooth_l1_loss(
     x: Tensor,
     target: Tensor,
@@ -270,6 +271,7 @@ def smooth_l1_loss(
     return mse_loss(x, target, None, None, reduction)
 
 
+@traced
 def huber_loss(x: Tensor, target: Tensor, reduction: str = "mean", delta: Number = 1.0) -> Tensor:
     """``F.huber_loss``."""
     return mse_loss(x, target, None, None, reduction)

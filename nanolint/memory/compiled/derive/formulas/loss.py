@@ -18,12 +18,14 @@ from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.creation import create
 from nanolint.memory.tensors.ops.exponentials import exp, log
 from nanolint.memory.tensors.ops.pointwise import div, mul, neg, result_type, sub
-from nanolint.memory.tensors.ops.unary import pow
+from nanolint.memory.tensors.ops.unary import abs, pow, sign
 from nanolint.memory.tensors.ops.views import cast, contiguous, expand, squeeze, unsqueeze, view
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
-    from nanolint.memory.tensors.dtypes import Dtype
+    from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.tensor import Tensor
 
 IGNORED = -100
@@ -91,14 +93,74 @@ def squares(
     reduce: object = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``mse_loss``: the mean of the squares of a difference; each gradient makes one of its own
-    (torch/_decomp/decompositions.py), in float32."""
+    """``mse_loss``: the mean of the squares of a difference."""
+
+    def slope(difference: Tensor, flow: Tensor, norm: float) -> Tensor:
+        return mul(mul(difference, 2 * norm), flow)
+
+    return _of_difference(t, x, target, reduction, lambda each: pow(each, 2), slope)
+
+
+def smooth_l1_loss(
+    t: Capture,
+    x: Tensor,
+    target: Tensor,
+    size_average: object = None,
+    reduce: object = None,
+    reduction: str = "mean",
+    beta: Number = 1.0,
+) -> Tensor:
+    """``smooth_l1_loss``: squares of what is small, beside the rest itself."""
+
+    def loss(difference: Tensor) -> Tensor:
+        away = abs(difference)
+        near = div(mul(pow(away, 2), 0.5), beta)
+        return where(compare(away, beta, how="lt"), near, sub(away, 0.5 * beta))
+
+    def slope(difference: Tensor, flow: Tensor, norm: float) -> Tensor:
+        near, scaled = compare(abs(difference), beta, how="lt"), mul(flow, norm)
+        return where(near, div(mul(scaled, difference), beta), mul(scaled, sign(difference)))
+
+    return _of_difference(t, x, target, reduction, loss, slope)
+
+
+def huber_loss(
+    t: Capture, x: Tensor, target: Tensor, reduction: str = "mean", delta: Number = 1.0
+) -> Tensor:
+    """``huber_loss``: the same with another slope."""
+
+    def loss(difference: Tensor) -> Tensor:
+        away = abs(difference)
+        near, far = mul(mul(away, 0.5), away), mul(sub(away, 0.5 * delta), delta)
+        return where(compare(away, delta, how="lt"), near, far)
+
+    def slope(difference: Tensor, flow: Tensor, norm: float) -> Tensor:
+        above = mul(mul(flow, norm), delta)
+        inside = mul(mul(difference, norm), flow)
+        upper = where(compare(difference, delta, how="gt"), above, inside)
+        below = mul(mul(flow, -norm), delta)
+        return where(compare(difference, -delta, how="lt"), below, upper)
+
+    return _of_difference(t, x, target, reduction, loss, slope)
+
+
+def _of_difference(
+    t: Capture,
+    x: Tensor,
+    target: Tensor,
+    reduction: str,
+    loss: Callable[[Tensor], Tensor],
+    slope: Callable[[Tensor, Tensor, float], Tensor],
+) -> Tensor:
+    """A loss of a difference, in float32: each gradient makes a difference of its own
+    (torch/_decomp/decompositions.py), of which its ``slope`` follows, from what flows back and by
+    what that is divided."""
     wide_target, wide = to_float32(target), to_float32(x)
     dtype = result_type(wide, wide_target)
     needs = wide.requires_grad, wide_target.requires_grad
-    norm = 2.0 / wide.numel if reduction == "mean" else 2.0
+    norm = 1.0 / wide.numel if reduction == "mean" else 1.0
     with t.device.uncast(), t.device.no_grad():
-        out = pow(sub(cast(wide, FLOAT32), cast(wide_target, FLOAT32)), 2)
+        out = loss(sub(cast(wide, FLOAT32), cast(wide_target, FLOAT32)))
         if reduction != "none":
             out = mean(t, out) if reduction == "mean" else total(t, out)
         out = cast(out, dtype)
@@ -107,9 +169,7 @@ def squares(
         flow, one, other = (cast(each, FLOAT32) for each in (g, x, target))
         pairs = (one, other), (other, one)
         return [
-            cast(mul(mul(sub(*pair), norm), flow), each.dtype, each.role.gradient)
-            if needed
-            else None
+            cast(slope(sub(*pair), flow, norm), each.dtype, each.role.gradient) if needed else None
             for needed, pair, each in zip(needs, pairs, (x, target), strict=True)
         ]
 
@@ -212,7 +272,9 @@ def _choice(t: Capture, mask: Tensor, x: Tensor) -> Tensor:
 
 FORMULAS: Formulas = {
     "_softmax": softmax,
+    "huber_loss": huber_loss,
     "mse_loss": squares,
     "nll_loss": nll_loss,
     "safe_softmax": safe_softmax,
+    "smooth_l1_loss": smooth_l1_loss,
 }
