@@ -136,8 +136,9 @@ RESERVED_OTHERWISE = {
     "kinds: masked diffusion",  # 34 MiB
     "kinds: relative buckets, z-loss, Adafactor",
     "kinds: sinks, batched experts, in bfloat16",
-    "kinds: adapters on a frozen base",  # 12 MiB
     "kinds: codes of what remains",
+    "kinds: a world model",
+    "kinds: variance and covariance of two views",
     "compiled: random tokens are dropped",
     "mixtures: one expert with a capacity, one_hot",
     "mixtures: sorted, in equal parts, in bfloat16",

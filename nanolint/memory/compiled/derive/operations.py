@@ -29,6 +29,7 @@ PRODUCTS = BIASED | {"mm", "bmm", "scaled_mm"}
 SEED = "seed"  # one of random numbers
 STATE_FIRST = "state first"  # among those of attention that makes its random state first
 DRAWS = "draws"  # among those of attention with dropout
+WITH_PLACES = "with places"  # among those of the largest elements, whose places are made, too
 TAKEN_APART = frozenset({"split", "unbind"})  # views with several results, and of the same elements
 FALLS_BACK = "falls back"  # among the settings of one that is ATen's own, not a kernel of Triton's
 

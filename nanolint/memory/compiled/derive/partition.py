@@ -21,6 +21,7 @@ from nanolint.memory.compiled.derive.operations import (
     REDUCTION,
     TAKEN_APART,
     VIEW,
+    WITH_PLACES,
     Operation,
     Operations,
 )
@@ -108,7 +109,7 @@ class _Partition:
         """Whether it is where the largest elements are, or the smallest, which ``aten.max.dim`` and
         ``aten.min.dim`` make with these."""
         beside = {"argmax": "amax", "argmin": "amin"}.get(each.name)
-        return beside is not None and any(
+        return WITH_PLACES in each.settings and any(
             user.name == beside and user.settings == each.settings and user in self.forward
             for user in each.of[0].users
         )

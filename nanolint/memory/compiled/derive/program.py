@@ -15,7 +15,7 @@ from nanolint.memory.compiled.derive.passes import capture
 from nanolint.memory.compiled.derive.planned import planned
 from nanolint.memory.compiled.derive.results import filled, flat, hollow
 from nanolint.memory.compiled.derive.timing import timed
-from nanolint.memory.compiled.derive.written_out import FOUND, has_attention
+from nanolint.memory.compiled.derive.written_out import DROPPED, FOUND, drops_weights, has_attention
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.autograd import Leaf, numbers
 from nanolint.memory.tensors.device import NotTraced, Storage
@@ -120,6 +120,8 @@ class Program:
         self.kept.let_go()
         if has_attention(found.graph.all, over_any=inductor.fuses_any_softmax):
             device.tape.doubt_above(FOUND)
+        if inductor.fuses_any_softmax and drops_weights(found.graph.all):
+            device.tape.doubt(DROPPED)
         simplify(found.graph, inductor, learns=bool(found.graph.tangents))
         for each in timed(found.graph.all):
             device.tape.assume(each)

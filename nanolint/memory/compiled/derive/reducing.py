@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.access import Access, dependency, stepped
 from nanolint.memory.compiled.derive.counting import unrolled
 from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
-from nanolint.memory.compiled.derive.operations import REDUCTION, Operation
+from nanolint.memory.compiled.derive.operations import REDUCTION, WITH_PLACES, Operation
 from nanolint.memory.compiled.derive.summing import UNROLLED, Summing
 from nanolint.memory.compiled.derive.values import Box, Value, inlined, outwards
 from nanolint.memory.tensors.device import NotDerived, NotTraced
@@ -42,11 +42,23 @@ class Reducing(Summing):
                 return self._online(each, softmax, value)
         dtype = FLOAT32 if each.name == "mean" and each.dtype.itemsize < 4 else each.dtype
         box = self._reduced(each, value, over, dtype)
+        if box.memory is not None and self._is_without_places(each):
+            self._unread += 1
         if each.name == "mean":
             steps = frozenset({each}) | (frozenset() if box.memory else box.steps)
             inner = Value(box, box.shape).viewed(("view",), each.shape)
             return inlined(each, tuple(inner.loads()), steps)
         return Value(box, box.shape).viewed(("view",), each.shape)
+
+    def _is_without_places(self, each: Operation) -> bool:
+        """Whether they are the largest elements, or the smallest, whose places nobody reads: these
+        have a name all the same (lowering.py, ``reduce_max``)."""
+        if WITH_PLACES not in each.settings or each.name.startswith("arg"):
+            return False
+        return not any(
+            user.name == f"arg{each.name[1:]}" and user.settings == each.settings
+            for user in self._users[each.of[0]]
+        )
 
     def _scan(self, each: Operation, value: Value) -> Value:
         """``Scan``: a sum to the scheduler, whose result is memory of the whole shape. One that is

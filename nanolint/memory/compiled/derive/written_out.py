@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FOUND = "torch.compile makes attention that is written out one call, which takes less than is read"
+DROPPED = "what torch.compile makes of attention that is written out with dropout is not known"
 SCALES = frozenset({"product", "quotient"})
 PASSED = frozenset({"convert", "clone"})  # between a softmax and its products
 
@@ -25,6 +26,30 @@ def has_attention(operations: Iterable[Operation], *, over_any: bool) -> bool:
         each.name == "bmm" and each.dtype.itemsize == 2 and _is_of_scores(each.of[0], over_any)
         for each in operations
     )
+
+
+def drops_weights(operations: Iterable[Operation]) -> bool:
+    """Whether there is such attention with dropout behind its softmax."""
+    return any(
+        each.name == "bmm"
+        and each.dtype.itemsize == 2
+        and (kept := _kept(each.of[0])) is not None
+        and _is_of_scores(kept, over_any=True)
+        for each in operations
+    )
+
+
+def _kept(weights: Operation) -> Operation | None:
+    """What dropout is of; None where it is none: a product with a number, and one with a mask."""
+    scaled = _behind(weights)
+    if scaled.name != "product" or len(scaled.of) != 1:
+        return None
+    dropped = _behind(scaled.of[0])
+    if dropped.name != "product" or len(dropped.of) != 2:
+        return None
+    mask, kept = dropped.of
+    drawn = mask.of[0].name if mask.name == "comparison" else ""
+    return kept if drawn == "random" else None
 
 
 def _is_of_scores(weights: Operation, over_any: bool) -> bool:

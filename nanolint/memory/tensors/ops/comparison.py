@@ -14,6 +14,8 @@ from nanolint.memory.tensors.tracing import traced, tracer_at
 from nanolint.memory.tensors.unknown import DataDependent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.ops.pointwise import Operand
     from nanolint.memory.tensors.role import Role
@@ -114,35 +116,46 @@ def masked(g: Tensor, mask: Tensor, role: Role | None = None) -> Tensor:
     return out
 
 
+@traced
 def clamp(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
     """``x.clamp``, with a lower, an upper, or both bounds."""
-    sides = [(each, how) for each, how in ((min, "ge"), (max, "le")) if each is not None]
-    bounds = [each for each, _ in sides]
-    which = " ".join(how for _, how in sides)
-    out = elementwise(result_type(x, *bounds), "clamped", x, *bounds, how=which)
-    tensors = [each for each in bounds if isinstance(each, Tensor)]
-
-    def backward(g: Tensor, x: Tensor, *_bounds: Tensor) -> list[Tensor | None]:
-        zero = filled(g, ())
-        inside = [compare(x, each, how=how) for each, how in sides]
-        both = inside[0]
-        if len(inside) > 1 and tracer_at(g.device) is not None:
-            both = compare(*inside, how="bits")
-        found = elementwise(g.dtype, "gradient", g, both, 0.0, role=g.role)
-        del zero
-        return [found]
-
-    return record(out, (x,), backward, x, *tensors)
+    return clamped(x, sides_of(min, max))
 
 
 def clamp_min(x: Tensor, min: Operand) -> Tensor:
     """``x.clamp_min``."""
-    return clamp(x, min)
+    return clamped(x, sides_of(min, None))
 
 
 def clamp_max(x: Tensor, max: Operand) -> Tensor:
     """``x.clamp_max``."""
-    return clamp(x, max=max)
+    return clamped(x, sides_of(None, max))
+
+
+def sides_of(least: Operand | None, most: Operand | None) -> list[tuple[Operand, str]]:
+    """The bounds that there are, each with how it is compared with."""
+    return [(each, how) for each, how in ((least, "ge"), (most, "le")) if each is not None]
+
+
+def clamped(x: Tensor, sides: Sequence[tuple[Operand, str]]) -> Tensor:
+    """One operation on elements for all bounds."""
+    bounds = [each for each, _ in sides]
+    which = " ".join(how for _, how in sides)
+    out = elementwise(result_type(x, *bounds), "clamped", x, *bounds, how=which)
+    tensors = [each for each in bounds if isinstance(each, Tensor)]
+    return record(out, (x,), lambda g, x, *_: [of_clamped(g, x, sides)], x, *tensors)
+
+
+def of_clamped(g: Tensor, x: Tensor, sides: Sequence[tuple[Operand, str]]) -> Tensor:
+    """The gradient, where ``x`` is inside of the bounds."""
+    zero = filled(g, ())
+    inside = [compare(x, each, how=how) for each, how in sides]
+    both = inside[0]
+    if len(inside) > 1 and tracer_at(g.device) is not None:
+        both = compare(*inside, how="bits")
+    found = elementwise(g.dtype, "gradient", g, both, 0.0, role=g.role)
+    del zero
+    return found
 
 
 @traced

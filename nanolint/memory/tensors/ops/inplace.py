@@ -10,9 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import BOOL, promote
+from nanolint.memory.tensors.dtypes import promote
 from nanolint.memory.tensors.layout import like_strides
-from nanolint.memory.tensors.ops.comparison import compare, masked_fill, where
+from nanolint.memory.tensors.ops.comparison import (
+    clamp,
+    compare,
+    masked_fill,
+    of_clamped,
+    sides_of,
+    where,
+)
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.ops.creation import filled, full_of
 from nanolint.memory.tensors.ops.linear import product_and_bias
@@ -198,20 +205,17 @@ def _of_divisor(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
 def clamp_(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
     """``x.clamp_``: what it was is copied where it learns."""
     if not (x.requires_grad and x.device.grad_enabled):
-        return quietly(x, min, max)
-    bounds = [each for each in (min, max) if each is not None]
-    if any(isinstance(each, Tensor) for each in bounds):
+        quietly_only(x, min, max)
+        return x if tracer_at(x.device) is None else replaced(x, clamp(x, min, max))
+    sides = sides_of(min, max)
+    if any(isinstance(each, Tensor) for each, _ in sides):
         raise NotModelled("clamp_ by tensors")
     before = preserved(x.detach())
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        zero = filled(g, ())
-        inside = [elementwise(BOOL, "comparison", x, each) for each in bounds]
-        found = elementwise(g.dtype, "gradient", g, inside[0], 0.0, role=g.role)
-        del zero
-        return [found]
+        return [of_clamped(g, x, sides)]
 
-    return written(x, (x,), backward, before)
+    return written(x, (x,), backward, before, value=lambda: clamp(before, min, max))
 
 
 def clamp_min_(x: Tensor, min: Operand) -> Tensor:

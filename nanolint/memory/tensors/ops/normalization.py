@@ -10,12 +10,12 @@ from nanolint.memory.tensors.autograd import record_all
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_float32
-from nanolint.memory.tensors.ops.pointwise import mul
+from nanolint.memory.tensors.ops.pointwise import add, mul
 from nanolint.memory.tensors.ops.reductions import mean
 from nanolint.memory.tensors.ops.unary import pow, rsqrt
 from nanolint.memory.tensors.ops.views import cast, contiguous
 from nanolint.memory.tensors.tensor import empty
-from nanolint.memory.tensors.tracing import traced
+from nanolint.memory.tensors.tracing import traced, tracer_at
 from nanolint.memory.torch import RMS_NORM_FLOAT32_SINCE, RMS_NORM_FUSED_SINCE
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from nanolint.memory.tensors.asked import Card
     from nanolint.memory.tensors.tensor import Tensor
+
+LEAST = 2**-23  # epsilon where none is given: of float32
 
 
 @traced
@@ -84,12 +86,14 @@ def is_written_out(x: Tensor, weight: Tensor | None) -> bool:
     return x.device.release < RMS_NORM_FUSED_SINCE or mixes
 
 
-def written_out(x: Tensor, dimensions: int, weight: Tensor | None) -> Tensor:
+def written_out(x: Tensor, dimensions: int, weight: Tensor | None, eps: float | None) -> Tensor:
     """``rms_norm_composite``: the square's mean, in float32, and two products, which since there is
     one kernel, too, lie in order, but for images whose channels move fastest."""
     wide = cast(x, FLOAT32) if x.dtype.itemsize < 4 else x
     squares = pow(wide, 2)
-    shifted = mean(squares, range(-dimensions, 0), keepdim=True)  # epsilon is added in place
+    shifted = mean(squares, range(-dimensions, 0), keepdim=True)
+    if tracer_at(x.device) is not None:  # in place where it runs
+        shifted = add(shifted, LEAST if eps is None else eps)
     scale = rsqrt(shifted)
     del squares, shifted
     normed = mul(wide, scale)
@@ -124,7 +128,7 @@ def rms_norm(
     scale = to_float32(weight) if weight is not None and casts else weight
     source = to_float32(x) if casts else x
     if is_written_out(source, scale) or is_channels_last(source):
-        return cast(written_out(source, dimensions, scale), source.dtype)
+        return cast(written_out(source, dimensions, scale, eps), source.dtype)
     device, shape, dtype = x.device, x.shape, source.dtype
     inner = tuple(normalized_shape)
     rows = shape[: len(shape) - dimensions] + (1,) * dimensions

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.formulas.indices import falling_back, into_zeros
 from nanolint.memory.compiled.derive.formulas.reductions import dimensions, reduce
-from nanolint.memory.compiled.derive.operations import CALL, POINTWISE, REDUCTION
+from nanolint.memory.compiled.derive.operations import CALL, POINTWISE, REDUCTION, WITH_PLACES
 from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.tensors.autograd import record, record_all
 from nanolint.memory.tensors.device import NotTraced
@@ -94,8 +94,10 @@ def _best(t: Capture, name: str, x: Tensor, dim: int | None, keepdim: bool) -> T
         return _extreme(t, f"a{name}", x)
     over = (normalized(dim, x.ndim),)
     with t.device.no_grad():
-        values = reduce(t, f"a{name}", x, over, keepdim)
-        indices = reduce(t, f"arg{name}", x, over, keepdim, INT64)
+        values = reduce(t, f"a{name}", x, over, keepdim, None, WITH_PLACES)
+        values.made.nodes = values.made.all_nodes = 2  # with what takes them of both
+        indices = reduce(t, f"arg{name}", x, over, keepdim, INT64, WITH_PLACES)
+        indices.made.nodes = 2
     return _chosen(t, x, values, indices, None if keepdim else over[0])
 
 

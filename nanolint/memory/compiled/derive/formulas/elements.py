@@ -10,7 +10,7 @@ from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.layout import broadcast, like_strides, normalized, result_strides
 from nanolint.memory.tensors.ops.activations import sigmoid
-from nanolint.memory.tensors.ops.comparison import compare
+from nanolint.memory.tensors.ops.comparison import clamped, compare, of_clamped, sides_of
 from nanolint.memory.tensors.ops.creation import create, number_in
 from nanolint.memory.tensors.ops.exponentials import exp, log1p
 from nanolint.memory.tensors.ops.parts import sliced
@@ -182,6 +182,20 @@ def mask_numbers(t: Capture, mask: Tensor, dtype: Dtype) -> Tensor:
     return _choice(t, (mask, constant(t, 0.0, dtype, role), low), dtype, role)
 
 
+def clamp(_t: Capture, x: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+    """Each bound by itself, in float32 (torch/_inductor/decomposition.py)."""
+    sides = sides_of(min, max)
+    if any(isinstance(each, Tensor) for each, _ in sides):
+        return clamped(x, sides)
+    made = result_type(x, *[each for each, _ in sides])
+    with x.device.no_grad():
+        out = cast(x, FLOAT32 if is_half(made) else made)
+        for side in sides:
+            out = clamped(out, [side])
+        out = cast(out, made)
+    return record(out, (x,), lambda g, x: [of_clamped(g, x, sides)], x)
+
+
 def lower(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
     """``tril``."""
     return _triangle(t, x, diagonal, "le")
@@ -238,6 +252,7 @@ def padded(
 FORMULAS: Formulas = {
     "_mask_numbers": mask_numbers,
     "_interpolated": interpolated,
+    "clamp": clamp,
     "dropout": dropout,
     "glu": glu,
     "logsigmoid": logsigmoid,

@@ -15,7 +15,7 @@ from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.creation import full_of
-from nanolint.memory.tensors.ops.normalization import is_written_out, written_out
+from nanolint.memory.tensors.ops.normalization import LEAST, is_written_out, written_out
 from nanolint.memory.tensors.ops.pointwise import add, div, mul, neg, sub
 from nanolint.memory.tensors.ops.unary import pow, rsqrt
 from nanolint.memory.tensors.ops.views import cast, contiguous, reshape, unsqueeze
@@ -104,7 +104,7 @@ def rms_norm(
     x: Tensor,
     normalized_shape: Sequence[int],
     weight: Tensor | None = None,
-    _eps: float | None = None,
+    eps: float | None = None,
 ) -> Tensor:
     """``_fused_rms_norm``: float32 under autocast from torch 2.12 on."""
     casts = t.device.release >= RMS_NORM_FLOAT32_SINCE
@@ -112,7 +112,7 @@ def rms_norm(
     source = to_float32(x) if casts else x
     dims = len(normalized_shape)
     if is_written_out(source, scale):
-        return cast(written_out(source, dims, scale), source.dtype)
+        return cast(written_out(source, dims, scale, eps), source.dtype)
     over = tuple(range(x.ndim - dims, x.ndim))
     outer = tuple(range(x.ndim - dims))
     inner = prod(x.shape[x.ndim - dims :])
@@ -122,7 +122,7 @@ def rms_norm(
     with t.device.no_grad():
         wide = cast(source, FLOAT32)
         squares = reduce(t, "mean", pow(wide, 2), over, True)
-        rstd = rsqrt(add(squares, EPSILON))
+        rstd = rsqrt(add(squares, LEAST if eps is None else eps))
         rstd.role = x.role.made("RMSNorm rstd")
         out = mul(wide, rstd, role=x.role.made("normalised input", x.role.dims))
         if scale is not None:

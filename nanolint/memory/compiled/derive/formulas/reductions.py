@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
+    from nanolint.memory.compiled.derive.traced import Traced
     from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.layout import Shape
     from nanolint.memory.tensors.ops.reductions import Dimensions
@@ -37,13 +38,14 @@ def reduce(
     over: tuple[int, ...],
     keepdim: bool,
     dtype: Dtype | None = None,
-) -> Tensor:
+    *settings: str,
+) -> Traced:
     """One reduction, without a gradient."""
     dtype = dtype or x.dtype
     kept = tuple(1 if dim in over else size for dim, size in enumerate(x.shape))
     shape = kept if keepdim else tuple(s for dim, s in enumerate(x.shape) if dim not in over)
     role, cost = x.role.made(name), DIVIDED.get(name, 1)
-    return t.make(name, REDUCTION, (x,), shape, dtype, role, over, keepdim, cost=cost)
+    return t.make(name, REDUCTION, (x,), shape, dtype, role, over, keepdim, *settings, cost=cost)
 
 
 def dimensions(x: Tensor, dim: Dimensions) -> tuple[int, ...]:
@@ -139,8 +141,8 @@ def logsumexp(t: Capture, x: Tensor, dim: Dimensions, keepdim: bool = False) -> 
     wide = to_float32(x)
     over, shape = dimensions(wide, dim), wide.shape
     with t.device.no_grad():
-        top = reduce(t, "amax", wide, over, True)
-        top = masked_fill(t, top, compare(absolute(top), inf))
+        most = reduce(t, "amax", wide, over, True)
+        top = masked_fill(t, most, compare(absolute(most), inf))
         summed = reduce(t, "sum", exp(sub(wide, top)), over, keepdim)
         out = add(log(summed), top if keepdim else squeeze(top, over))
 

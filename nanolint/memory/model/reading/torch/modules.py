@@ -270,10 +270,12 @@ def _zero_grad(_machine: Machine, module: Instance, *_given: Value, **_named: Va
 
 
 def _to(machine: Machine, module: Instance, *targets: Value, **options: Value) -> Instance:
-    for target in (*targets, options.get("device"), options.get("dtype")):
+    given = (*targets, options.get("device"), options.get("dtype"))
+    for target in given:  # of the host's it makes the other type there
         if isinstance(target, Dtype):
             _retype(machine, module, target)
-        elif target is not None and not isinstance(target, bool):
+    for target in given:
+        if not (target is None or isinstance(target, (bool, Dtype))):
             move(machine, module, device_of(machine, target))
     return module
 
@@ -386,7 +388,7 @@ def move(machine: Machine, module: Instance, device: Device | None) -> None:
         if device is None or tensor.device is device:
             continue
         if isinstance(tensor, Parameter):
-            tensor.device = device
+            tensor.device, tensor.storage = device, None  # what it had is where it was
             tensor.move()
         else:
             owner.attributes[name] = machine.call(machine.attribute(tensor, "to"), [device])
