@@ -6,11 +6,10 @@ where nobody else looks at the first.
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.layout import is_contiguous, is_dense, like_strides, result_strides
-from nanolint.memory.tensors.ops.sums import reduction, sum_of_rows
+from nanolint.memory.tensors.ops.sums import reduction
 from nanolint.memory.tensors.tensor import Node, empty
 from nanolint.memory.tensors.tracing import tracer_at
 
@@ -57,10 +56,7 @@ def _match(found: list[Tensor | None], place: int, shape: Shape, dtype: Dtype, r
         return
     if new.shape != shape:
         summed = empty(new.device, shape, new.dtype, role.gradient)
-        if shape and new.shape[new.ndim - len(shape) :] == shape:
-            sum_of_rows(new.device, new, prod(new.shape) // prod(shape), prod(shape))
-        else:
-            reduction(new, _summed(new.shape, shape))
+        reduction(new, _summed(new.shape, shape), "partial sums")
         summed.is_view = new.ndim > len(shape) > 0
         _replace(found, place, summed)
         new = summed

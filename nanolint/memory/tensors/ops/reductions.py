@@ -74,6 +74,7 @@ def amax(x: Tensor, dim: Dimensions = (), keepdim: bool = False) -> Tensor:
         mask = elementwise(BOOL, "comparison", restored(out, shape, over, keepdim), x)
         count = empty(x.device, reduced(shape, over, True), INT64, x.role.made("count"))
         wide = empty(x.device, shape, INT64, x.role.made("mask to count"))
+        reduction(wide, over, accumulator=INT64.itemsize)
         del wide
         shared = div(kept(g, shape, over, keepdim), count)
         return [mul(shared, mask)]
@@ -200,7 +201,7 @@ def any(x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
     over = dimensions(x, dim)
     made = UINT8 if x.dtype is UINT8 else BOOL
     out = empty(x.device, reduced(x.shape, over, keepdim), made, x.role.made("truth"))
-    reduction(x, over, 1)
+    reduction(x, over, accumulator=1)
     return out
 
 

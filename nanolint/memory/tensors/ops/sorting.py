@@ -9,6 +9,7 @@ from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.layout import like_strides, normalized
 from nanolint.memory.tensors.ops.pointwise import elementwise, maximum
 from nanolint.memory.tensors.ops.reductions import extreme, reduced
+from nanolint.memory.tensors.ops.sums import reduction
 from nanolint.memory.tensors.ops.views import contiguous, detach
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced
@@ -17,6 +18,8 @@ from nanolint.memory.torch import BINCOUNT_HOLDS_SINCE, MULTINOMIAL_HOLDS_SINCE
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype
+
+VALUE_AND_PLACE = 16  # bytes that a thread carries along
 
 
 class Chosen(NamedTuple):
@@ -76,6 +79,7 @@ def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Te
     shape = reduced(x.shape, over, keepdim)
     values = empty(x.device, shape, x.dtype, x.role.made("maximum"))
     indices = empty(x.device, shape, INT64, x.role.made("indices"))
+    reduction(x, over, accumulator=VALUE_AND_PLACE)
     return _chosen(x, values, indices)
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.memory.tensors.asked import Card
-    from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.layout import Shape, Strides
     from nanolint.memory.tensors.tensor import Tensor
 
@@ -28,7 +27,9 @@ LEAST_VALUES, MOST_VALUES = 16, 256  # per thread
 VECTORIZED = 128  # elements of a row, from which on it is loaded in vectors
 
 
-def reduction(x: Tensor, dims: Sequence[int], accumulator: int = 4) -> None:
+def reduction(
+    x: Tensor, dims: Sequence[int], label: str = "partial results", *, accumulator: int = 4
+) -> None:
     """What the kernel that reduces ``dims`` of ``x`` holds while it runs.
 
     ``accumulator`` is the size in bytes of what a thread carries along.
@@ -37,15 +38,7 @@ def reduction(x: Tensor, dims: Sequence[int], accumulator: int = 4) -> None:
     if device.tracer is not None:
         return
     sizes = device.asked.ask(scratch_bytes, x.shape, x.strides, tuple(dims), accumulator)
-    held = [empty(device, (size,), UINT8, x.role.made("partial results")) for size in sizes if size]
-    while held:
-        held.pop()
-
-
-def sum_of_rows(device: Device, x: Tensor, rows: int, columns: int) -> None:
-    """What the sum of (rows, columns) to (columns) holds while it runs."""
-    sizes = device.asked.ask(scratch_bytes, (rows, columns), (columns, 1), (0,), 4)
-    held = [empty(device, (size,), UINT8, x.role.made("partial sums")) for size in sizes if size]
+    held = [empty(device, (size,), UINT8, x.role.made(label)) for size in sizes if size]
     while held:
         held.pop()
 

@@ -28,7 +28,7 @@ def var(
     """``x.var(dim)``."""
     over = dimensions(x, dim)
     out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("variance"))
-    reduction(x, over, 16)
+    reduction(x, over, accumulator=16)
     shape = x.shape
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
@@ -56,7 +56,7 @@ def std(
     """``x.std(dim)``."""
     over = dimensions(x, dim)
     out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("deviation"))
-    reduction(x, over, 16)
+    reduction(x, over, accumulator=16)
     shape = x.shape
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
