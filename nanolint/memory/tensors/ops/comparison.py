@@ -11,7 +11,7 @@ from nanolint.memory.tensors.ops.creation import create, filled
 from nanolint.memory.tensors.ops.pointwise import elementwise, result_type
 from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.memory.tensors.tracing import traced, tracer_at
-from nanolint.memory.tensors.unknown import DataDependent
+from nanolint.memory.tensors.unknown import DataDependent, NotModelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,6 +143,8 @@ def clamped(x: Tensor, sides: Sequence[tuple[Operand, str]]) -> Tensor:
     which = " ".join(how for _, how in sides)
     out = elementwise(result_type(x, *bounds), "clamped", x, *bounds, how=which)
     tensors = [each for each in bounds if isinstance(each, Tensor)]
+    if x.device.grad_enabled and any(each.requires_grad for each in tensors):
+        raise NotModelled("the gradient of a bound")
     return record(out, (x,), lambda g, x, *_: [of_clamped(g, x, sides)], x, *tensors)
 
 

@@ -24,6 +24,7 @@ from nanolint.memory.tensors.ops.views import (
 )
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced, tracer_at
+from nanolint.memory.tensors.unknown import NotModelled
 from nanolint.memory.tensors.work import of_product
 
 if TYPE_CHECKING:
@@ -83,7 +84,11 @@ def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Num
     """``torch.addmm``: x plus (n, k) times (k, m)."""
     second = to_half(mat2)
     first = to_half(mat1)
-    return product_and_bias(to_half(x), first, second, None)
+    bias = to_half(x)
+    learns = x.device.grad_enabled and any(each.requires_grad for each in (bias, first, second))
+    if learns and (beta != 1 or alpha != 1):  # each gradient is a product more
+        raise NotModelled("the gradient of addmm with factors")
+    return product_and_bias(bias, first, second, None)
 
 
 def baddbmm(

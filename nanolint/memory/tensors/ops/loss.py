@@ -9,6 +9,7 @@ from nanolint.memory.tensors.dtypes import BOOL, FLOAT16, FLOAT32, FLOATING, INT
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import bitwise_not, check, compare
 from nanolint.memory.tensors.ops.creation import create, rand_like, zeros_like
+from nanolint.memory.tensors.ops.distances import l1_loss
 from nanolint.memory.tensors.ops.exponentials import log
 from nanolint.memory.tensors.ops.inplace import masked_fill_
 from nanolint.memory.tensors.ops.inplace_indexing import scatter_
@@ -272,7 +273,9 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: Number = 1.0,
 ) -> Tensor:
-    """``F.smooth_l1_loss``."""
+    """``F.smooth_l1_loss``, which is ``l1_loss`` where nothing is small."""
+    if beta == 0:
+        return l1_loss(x, target, None, None, reduction)
     return mse_loss(x, target, None, None, reduction)
 
 
