@@ -16,7 +16,7 @@ from nanolint.frozen import dataclass
 from nanolint.source.settings_text import Leaf, Listed, Mapped, read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from nanolint.source.settings_text import Node
 
@@ -47,10 +47,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What a file sets, by its path below the settings' folder, at the keys of its package."""
+    """What a file sets, at the keys of its package, by its path below the settings' folder."""
 
     path: str
-    package: tuple[str, ...]
     own: Mapped
 
 
@@ -65,25 +64,22 @@ def composed(name: str, text_at: Callable[[str], str | None]) -> Mapped:
     >>> [key for key, _ in composed("config", texts.get).entries]
     ['model', 'lr']
     """
-    return _together(layers(name, text_at))
+    return _composed(name, text_at)[1]
 
 
 def layers(name: str, text_at: Callable[[str], str | None]) -> tuple[Layer, ...]:
     """What the files set that are put together, the later over the earlier. Raises as
     ``composed``."""
+    return _composed(name, text_at)[0]
+
+
+def _composed(name: str, text_at: Callable[[str], str | None]) -> tuple[tuple[Layer, ...], Mapped]:
+    """The layers, and what they come to: what cannot be merged raises for both."""
     found = tuple(_layers(Part(name.removesuffix(SUFFIX), ()), text_at, []))
-    _together(found)  # what cannot be merged raises
-    return found
-
-
-def _together(found: Iterable[Layer]) -> Mapped:
     made = Mapped(())
     for each in found:
-        own = each.own
-        for key in reversed(each.package):
-            own = Mapped(((key, own),))
-        made = _merged(made, own)
-    return made
+        made = _merged(made, each.own)
+    return found, made
 
 
 def _layers(part: Part, text_at: Callable[[str], str | None], seen: list[str]) -> Iterator[Layer]:
@@ -114,8 +110,10 @@ def _layers(part: Part, text_at: Callable[[str], str | None], seen: list[str]) -
         if header not in (EVERYWHERE, BY_GROUP) or (listed != Listed(()) and package):
             raise NotComposed(f"{path} has a package of its own")
         package = () if header == EVERYWHERE else package
-    own = tuple(each for each in content.entries if each[0] not in (DEFAULTS, OWN))
-    itself = Layer(path, package, Mapped(own))
+    own = Mapped(tuple(each for each in content.entries if each[0] not in (DEFAULTS, OWN)))
+    for key in reversed(package):
+        own = Mapped(((key, own),))
+    itself = Layer(path, own)
     parts = list(_parts(listed, part, package, seen))
     for each in parts if None in parts else [*parts, None]:
         if each is None:

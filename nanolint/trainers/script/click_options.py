@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.terms import Given, Number, Surface
 from nanolint.trainers.script.arguments import declared, parsed
 from nanolint.trainers.script.operations import scalar
-from nanolint.trainers.script.things import External, Function, Instance
+from nanolint.trainers.script.things import External, Function, is_call_of
 
 if TYPE_CHECKING:
     from nanolint.run.terms import Place
@@ -21,7 +21,9 @@ COMMAND, OPTION = "click.command", "click.option"
 
 def options_of(core: Core, function: Function, place: Place) -> dict[str, Thing]:
     """What the options of a command give its parameters; nothing where it is none."""
-    made = any(_is(each, COMMAND) or each == External(COMMAND) for each in function.decorators)
+    made = any(
+        is_call_of(each, COMMAND) or each == External(COMMAND) for each in function.decorators
+    )
     if not made:
         return {}
     assert isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef))
@@ -31,12 +33,8 @@ def options_of(core: Core, function: Function, place: Place) -> dict[str, Thing]
     return {str(name): value for name, value in given.fields.items()}
 
 
-def _is(thing: Thing, name: str) -> bool:
-    return isinstance(thing, Instance) and isinstance(thing.of, External) and thing.of.name == name
-
-
 def _flag(core: Core, function: Function, node: ast.expr, option: Thing) -> Flag | None:
-    if not isinstance(option, Instance) or not _is(option, OPTION):
+    if not is_call_of(option, OPTION):
         return None
     named = dict(option.named)
     names = [scalar(each) for each in option.arguments]

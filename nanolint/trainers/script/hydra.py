@@ -7,17 +7,17 @@ import re
 from contextlib import suppress
 from os.path import normpath
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from nanolint.errors import Refused
 from nanolint.files.door import is_file
 from nanolint.run.equation import NotKnown
-from nanolint.source.hydra_files import composed, layers
+from nanolint.source.hydra_files import layers
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.script.modules import roots_of
 from nanolint.trainers.script.operations import scalar
 from nanolint.trainers.script.settings_files import over, settings_in
-from nanolint.trainers.script.things import NONE, External, Instance, Table
+from nanolint.trainers.script.things import NONE, Table, is_call_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ def modules_of_targets(text: str) -> list[str]:
 def settings_of(core: Core, function: Function, place: Place) -> dict[str, Thing]:
     """What hydra gives a function's parameter; nothing where it is none of hydra's, or where that
     is not known."""
-    made = next((each for each in function.decorators if _is_call(each)), None)
+    made = next((each for each in function.decorators if is_call_of(each, MAIN)), None)
     parameters = function.node.args.args
     source = function.scope.source.path
     if made is None or source is None or not parameters or not core.state.around.is_bare:
@@ -65,10 +65,7 @@ def settings_of(core: Core, function: Function, place: Place) -> dict[str, Thing
     settings: Thing = Table()
     try:
         for each in layers(name, lambda path: _text_of(beside / path)):
-            own = settings_in(core, each.own, beside / each.path)
-            for key in reversed(each.package):
-                own = Table({key: own})
-            settings = over(settings, own, place)
+            settings = over(settings, settings_in(core, each.own, beside / each.path), place)
     except Refused as error:
         settings = core.unknown(f"read from hydra's settings: {error}", place)
     return {parameters[0].arg: _referred(settings, settings, place)}
@@ -94,10 +91,6 @@ def _folder(source: Path, folder: str) -> Path | None:
     found = Path(normpath(source.parent / folder))
     inside = any(found.is_relative_to(each) for each in roots_of(source))
     return found if inside else None
-
-
-def _is_call(thing: Thing) -> TypeGuard[Instance]:
-    return isinstance(thing, Instance) and isinstance(thing.of, External) and thing.of.name == MAIN
 
 
 def _text_of(path: Path) -> str | None:
@@ -135,5 +128,5 @@ def _files(folder: Path, name: str) -> Iterator[Path]:
         return text
 
     with suppress(Refused):
-        composed(name, text_at)
+        layers(name, text_at)
     yield from found

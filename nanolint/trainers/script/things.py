@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 from dataclasses import field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from nanolint.frozen import dataclass
 from nanolint.run.terms import Given, Number, Operation, Place, Term, World
@@ -246,3 +246,8 @@ Thing: TypeAlias = (
 
 # What is called as it is, as against a method of a library.
 CALLABLE = (External, Function, Class, Partial, Wrapped, Instance)
+
+
+def is_call_of(thing: Thing, name: str) -> TypeGuard[Instance]:
+    """Whether it is what a call of something outside of the project gives."""
+    return isinstance(thing, Instance) and isinstance(thing.of, External) and thing.of.name == name

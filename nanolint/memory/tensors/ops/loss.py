@@ -264,7 +264,6 @@ def mse_loss(
 
 
 @says_reduction
-@traced
 def smooth_l1_loss(
     x: Tensor,
     target: Tensor,
@@ -276,6 +275,11 @@ def smooth_l1_loss(
     """``F.smooth_l1_loss``, which is ``l1_loss`` where nothing is small."""
     if beta == 0:
         return l1_loss(x, target, None, None, reduction)
+    return _smooth_l1(x, target, reduction, beta)
+
+
+@traced
+def _smooth_l1(x: Tensor, target: Tensor, reduction: str, _beta: Number) -> Tensor:
     return mse_loss(x, target, None, None, reduction)
 
 

@@ -16,7 +16,6 @@ from nanolint.memory.tensors.layout import normalized, result_strides
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.comparison import compare, where
 from nanolint.memory.tensors.ops.creation import create
-from nanolint.memory.tensors.ops.distances import l1_loss
 from nanolint.memory.tensors.ops.exponentials import exp, log
 from nanolint.memory.tensors.ops.pointwise import div, mul, neg, result_type, sub
 from nanolint.memory.tensors.ops.unary import abs, pow, sign
@@ -102,18 +101,8 @@ def squares(
     return _of_difference(t, x, target, reduction, lambda each: pow(each, 2), slope)
 
 
-def smooth_l1_loss(
-    t: Capture,
-    x: Tensor,
-    target: Tensor,
-    size_average: object = None,
-    reduce: object = None,
-    reduction: str = "mean",
-    beta: Number = 1.0,
-) -> Tensor:
+def smooth_l1(t: Capture, x: Tensor, target: Tensor, reduction: str, beta: Number) -> Tensor:
     """``smooth_l1_loss``: squares of what is small, beside the rest itself."""
-    if beta == 0:
-        return l1_loss(x, target, None, None, reduction)
 
     def loss(difference: Tensor) -> Tensor:
         away = abs(difference)
@@ -274,10 +263,10 @@ def _choice(t: Capture, mask: Tensor, x: Tensor) -> Tensor:
 
 
 FORMULAS: Formulas = {
+    "_smooth_l1": smooth_l1,
     "_softmax": softmax,
     "huber_loss": huber_loss,
     "mse_loss": squares,
     "nll_loss": nll_loss,
     "safe_softmax": safe_softmax,
-    "smooth_l1_loss": smooth_l1_loss,
 }
