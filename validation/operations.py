@@ -499,6 +499,24 @@ EXPRESSIONS: dict[str, str] = {
     "kth value, kept": "x - x.kthvalue(2, dim=-1, keepdim=True).values",
     "weighed and smoothed": "F.cross_entropy(l, k, l[0].detach() * 2, label_smoothing=0.1,"
     " reduction='sum')",
+    # Down many rows, which blocks share.
+    **{
+        f"{name} down many rows": f"t = x.reshape(-1, x.shape[-1]).repeat(200, 1)\nreturn {call}"
+        for name, call in {
+            "argmax": "t.argmax(0)",
+            "logsumexp": "torch.logsumexp(t, 0)",
+            "maximum": "t.amax(0)",
+            "sum in float64": "t.sum(0, dtype=torch.float64)",
+            "sum of truths": "(t > 0).sum(0)",
+            "variance in float64": "t.double().var(0)",
+            "variance and mean": "torch.add(*torch.var_mean(t, 0))",
+        }.items()
+    },
+    "argmax of all": "x.argmax()",
+    "logsumexp of all": "torch.logsumexp(x * 2, tuple(range(x.ndim)))",
+    "dropout of all": "F.dropout(x, 1.0) * 2",
+    "dropout of all in place": "F.dropout(x * 2, 1.0, training=True, inplace=True)",
+    "power by what does not learn": "x.abs() ** y.detach()",
 }
 
 DTYPES = ("float32", "bfloat16", "float16")

@@ -23,10 +23,17 @@ NAMED = {
     "cumulative maximum": "cummax",
     "prod": "the gradient of prod",
     **dict.fromkeys(("prelu", "prelu of channels"), "prelu"),  # few use it
-    **dict.fromkeys(("std", "std of all"), "a variance of few elements, or in several steps"),
+    **dict.fromkeys(
+        (
+            *("std", "std of all", "variance in float64 down many rows"),
+            "variance and mean down many rows",
+        ),
+        "a variance of few elements, or in several steps",
+    ),
     "checkpoint in segments": "checkpoint_sequential",  # its segments are graphs of their own
     "conv1d of all channels": "conv1d by cuDNN",
     **dict.fromkeys(("kth value", "kth value, kept"), "kthvalue"),
+    **dict.fromkeys(("dropout of all", "dropout of all in place"), "dropout of everything"),
     "weighed and smoothed": "a loss of weighted classes",
     "rotary by complex numbers": "view_as_complex",  # library calls, which are not recorded yet
 }

@@ -149,7 +149,13 @@ def tagged(access: Access, place: int, each: Operation) -> Access:
         dim = each.settings[1]
         assert isinstance(dim, int)
         along = (*along[:dim], False, *along[dim:])
-    strides = access.strides if each.name == "cat" else ()
+    strides = access.strides if each.name in {"cat", "repeat in parts"} else ()
+    if each.name == "repeat in parts":  # an index in a dimension of one is 0
+        sizes = each.of[0].shape
+        if along is not None:
+            along = tuple(on and size != 1 for on, size in zip(along, sizes, strict=True))
+        if len(strides) == len(sizes):
+            strides = tuple(0 if size == 1 else by for by, size in zip(strides, sizes, strict=True))
     return Access(access.memory, 0, strides, (*access.tag, *tag), along)
 
 

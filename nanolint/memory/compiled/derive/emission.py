@@ -266,7 +266,7 @@ class Emission:
                 self._added_up.add(reader.number)
                 direct += [self._buffer(each.memory) for each in reader.writes]
         node.direct = tuple(direct)
-        added = self._asked.ask(scratch_bytes, (splits, numel), (numel, 1), (0,), 4)
+        added = self._asked.ask(scratch_bytes, (splits, numel), (numel, 1), (0,), 4, 4)
         node.passing = tuple(_scratch_of_sum(added) for _ in direct)
 
 
@@ -289,7 +289,7 @@ def _scratch_of(call: Kernel) -> tuple[Buffer, ...]:
     return tuple([made[each] for each in call.scratch])
 
 
-def _scratch_of_sum(sizes: tuple[int, int]) -> tuple[Buffer, ...]:
+def _scratch_of_sum(sizes: tuple[int, ...]) -> tuple[Buffer, ...]:
     """What a sum of PyTorch's own takes while it runs (nanolint/memory/tensors/ops/sums.py)."""
     label, of = "partial results", Component.ACTIVATIONS
     return tuple(Buffer(label, each, FLOAT, of) for each in sizes if each)

@@ -98,6 +98,7 @@ class Reducing(Summing):
         value = self.values[each.of[0]]
         over = each.settings[0]
         assert isinstance(over, tuple)
+        self._refuse_several(value, over)
         variance, mean = each.parts
         means, squares = self._two((mean, variance), value, over, "var_mean")
         self._unread += 1  # ``WelfordReduction``: the weights
@@ -112,11 +113,7 @@ class Reducing(Summing):
 
     def _variance(self, each: Operation, value: Value, over: Sequence[object]) -> Value:
         """``var``: the sum of squares, which is divided where it is read; the mean is nobody's."""
-        kept, gone, order = self._loops(value, over)
-        loops = (*kept, *gone)
-        reads = self._counted_in(value, order, loops)
-        if prod(gone) < UNROLLED or self._splits(list(reads), kept, gone) > 1:
-            raise NotTraced("a variance of few elements, or in several steps")
+        self._refuse_several(value, over)
         self._unread += 1  # ``WelfordReduction``: the mean
         (squares,) = self._two((each,), value, over, "variance")
         self._unread += 1  # the weights
@@ -124,6 +121,12 @@ class Reducing(Summing):
         box.memory = squares
         seen = Value(box, squares.shape).viewed(("view",), each.shape)
         return inlined(each, tuple(seen.loads()), frozenset({each}))
+
+    def _refuse_several(self, value: Value, over: Sequence[object]) -> None:
+        kept, gone, order = self._loops(value, over)
+        reads = self._counted_in(value, order, (*kept, *gone))
+        if prod(gone) < UNROLLED or self._splits(list(reads), kept, gone) > 1:
+            raise NotTraced("a variance of few elements, or in several steps")
 
     def _softmax_of(self, top: Operation) -> tuple[Operation, Operation, Operation] | None:
         """``prepare_softmax_pattern`` (fx_passes/post_grad.py): with this maximum, a difference,

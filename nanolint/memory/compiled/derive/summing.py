@@ -31,6 +31,7 @@ from nanolint.memory.compiled.derive.rows import rows_before
 from nanolint.memory.compiled.derive.splits import inner_splits
 from nanolint.memory.compiled.derive.values import Box, again, lying_as, outwards
 from nanolint.memory.compiled.reductions import column_sum_splits
+from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.layout import contiguous_strides
 
@@ -264,7 +265,13 @@ class Summing(Realizing):
         return self._asked.ask(column_sum_splits, rnumel, numel, self._inductor.threads_per_sm)
 
     def _counted(self, reads: Sequence[Access], loops: Shape, kept: int) -> list[Access]:
-        """Those that decide: what is read whole, else what the reduced loops go through."""
+        """Those that decide: what is read whole, else what the reduced loops go through.
+
+        Raises NotTraced where one may decide whose steps are not known.
+        """
+        for read in reads:
+            if read.depends and all(read.depends) and len(read.strides) != len(loops):
+                raise NotTraced("a sum of what lies in several parts")
         known = [
             (read, [on for on, size in zip(read.depends, loops, strict=True) if size > 1])
             for read in reads

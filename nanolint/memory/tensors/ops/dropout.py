@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from nanolint.memory.tensors.autograd import record_all
 from nanolint.memory.tensors.dtypes import BOOL
 from nanolint.memory.tensors.layout import like_strides
+from nanolint.memory.tensors.ops.creation import filled
 from nanolint.memory.tensors.ops.inplace import mul_
+from nanolint.memory.tensors.ops.pointwise import mul
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
 
@@ -17,9 +19,12 @@ if TYPE_CHECKING:
 
 @traced
 def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """``F.dropout``: ``x`` itself unless it drops something."""
+    """``F.dropout``: ``x`` itself unless it drops something; times 0 where it drops all."""
     if not (training and p > 0):
         return x
+    if p == 1:
+        nothing = filled(x, ())
+        return mul_(x, nothing) if inplace else mul(x, nothing)
     if inplace:
         noise = empty(x.device, x.shape, x.dtype, x.role.made("dropout noise"))
         return mul_(x, noise)

@@ -67,7 +67,7 @@ def amax(x: Tensor, dim: Dimensions = (), keepdim: bool = False) -> Tensor:
     """``x.amax(dim)``: equal maxima share the gradient."""
     over = dimensions(x, dim)
     out = empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role.made("maximum"))
-    reduction(x, over)
+    reduction(x, over, accumulator=x.dtype.itemsize)
     shape = x.shape
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
@@ -114,11 +114,13 @@ def logsumexp(x: Tensor, dim: Dimensions, keepdim: bool = False) -> Tensor:
     over = dimensions(wide, dim)
     device, shape, dtype = x.device, x.shape, wide.dtype
     maxima = empty(device, reduced(shape, over, True), dtype, x.role.made("maximum"))
+    reduction(wide, over, accumulator=dtype.itemsize)
     absolute = empty(device, maxima.shape, dtype, x.role.made("absolute value"))
     infinite = empty(device, maxima.shape, BOOL, x.role.made("comparison"))
     del absolute, infinite
     difference = elementwise(dtype, "difference", wide, maxima)
     out = empty(device, reduced(shape, over, keepdim), dtype, x.role.made("log-sum-exp"))
+    reduction(difference, over)
     del difference, maxima
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
@@ -215,7 +217,7 @@ def extreme(x: Tensor) -> Tensor:
     """The largest or smallest of all elements: the gradient is shared by equal ones."""
     out = empty(x.device, (), x.dtype, x.role.made("maximum"))
     source = contiguous(x.detach())
-    reduction(source, range(x.ndim))
+    reduction(source, range(x.ndim), accumulator=x.dtype.itemsize)
     del source
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:

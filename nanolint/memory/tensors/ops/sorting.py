@@ -117,7 +117,10 @@ cummin = cummax
 def argmax(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """``x.argmax(dim)``."""
     over = tuple(range(x.ndim)) if dim is None else (normalized(dim, x.ndim),)
-    return empty(x.device, reduced(x.shape, over, keepdim), INT64, x.role.made("indices"))
+    found = empty(x.device, reduced(x.shape, over, keepdim), INT64, x.role.made("indices"))
+    source = contiguous(x.detach()) if dim is None else x  # all of it in one row
+    reduction(source, over, accumulator=VALUE_AND_PLACE)
+    return found
 
 
 @traced

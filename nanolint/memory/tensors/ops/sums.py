@@ -8,7 +8,7 @@ and meet in global memory.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.memory.tensors.dtypes import UINT8
 from nanolint.memory.tensors.tensor import empty
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.layout import Shape, Strides
     from nanolint.memory.tensors.tensor import Tensor
 
+Dims: TypeAlias = "list[tuple[int, int]]"  # (stride, size) in elements
+
+MOST_OFFSET = 1 << 31  # bytes from the first to the last element
 THREADS = 512  # of a block, at most; shared by the columns that one thread sums at once
 VECTOR = 4  # elements that one thread loads at once, where they lie so
 WARP = 32
@@ -28,28 +31,61 @@ VECTORIZED = 128  # elements of a row, from which on it is loaded in vectors
 
 
 def reduction(
-    x: Tensor, dims: Sequence[int], label: str = "partial results", *, accumulator: int = 4
+    x: Tensor,
+    dims: Sequence[int],
+    label: str = "partial results",
+    *,
+    accumulator: int | None = None,
 ) -> None:
     """What the kernel that reduces ``dims`` of ``x`` holds while it runs.
 
-    ``accumulator`` is the size in bytes of what a thread carries along.
+    ``accumulator`` is the bytes of what a thread carries along: those of an element, but four for
+    a half, where nothing is said.
     """
     device = x.device
     if device.tracer is not None:
         return
-    sizes = device.asked.ask(scratch_bytes, x.shape, x.strides, tuple(dims), accumulator)
-    held = [empty(device, (size,), UINT8, x.role.made(label)) for size in sizes if size]
-    while held:
-        held.pop()
+    carried = max(4, x.dtype.itemsize) if accumulator is None else accumulator
+    about = x.shape, x.strides, tuple(dims), x.dtype.itemsize, carried
+    sizes = device.asked.ask(scratch_bytes, *about)
+    for part in zip(sizes[::2], sizes[1::2], strict=True):
+        held = [empty(device, (size,), UINT8, x.role.made(label)) for size in part if size]
+        while held:
+            held.pop()
 
 
 @lru_cache(maxsize=4096)
 def scratch_bytes(
-    card: Card, shape: Shape, strides: Strides, dims: tuple[int, ...], accumulator: int
-) -> tuple[int, int]:
-    """Bytes of the buffer and of the semaphores; 0 for none."""
+    card: Card,
+    shape: Shape,
+    strides: Strides,
+    dims: tuple[int, ...],
+    itemsize: int,
+    accumulator: int,
+) -> tuple[int, ...]:
+    """Bytes of the buffer and of the semaphores, 0 for none, of each part that is reduced by itself
+    in turn: where offsets take more than 32 bits, the longest dimension is halved
+    (aten/src/ATen/native/TensorIterator.cpp, ``SplitUntil32Bit``)."""
     over = _merged(shape, strides, [dim for dim in range(len(shape)) if dim in dims])
     kept = _merged(shape, strides, [dim for dim in range(len(shape)) if dim not in dims])
+    parts = _parts(over, kept, itemsize)
+    return tuple(size for part in parts for size in _of_part(card, *part, accumulator))
+
+
+def _parts(over: Dims, kept: Dims, itemsize: int) -> list[tuple[Dims, Dims]]:
+    every = [*over, *kept]
+    if itemsize * sum(stride * (size - 1) for stride, size in every) < MOST_OFFSET:
+        return [(over, kept)]
+    at = max(range(len(every)), key=lambda at: every[at][0] * (every[at][1] - 1))
+    stride, size = every[at]
+    found = []
+    for part in (size // 2, size - size // 2):
+        halved = [*every[:at], (stride, part), *every[at + 1 :]]
+        found += _parts(halved[: len(over)], halved[len(over) :], itemsize)
+    return found
+
+
+def _of_part(card: Card, over: Dims, kept: Dims, accumulator: int) -> tuple[int, int]:
     inputs, outputs = _product(over), _product(kept)
     if inputs * outputs == 0:
         return 0, 0
@@ -87,9 +123,9 @@ def scratch_bytes(
     return accumulator * outputs * split * each, 4 * grid
 
 
-def _merged(shape: Shape, strides: Strides, dims: Sequence[int]) -> list[tuple[int, int]]:
-    """(stride, size) of dimensions, the fastest first; those that lie together are one."""
-    found: list[tuple[int, int]] = []
+def _merged(shape: Shape, strides: Strides, dims: Sequence[int]) -> Dims:
+    """The fastest first; those that lie together are one."""
+    found: Dims = []
     for stride, size in sorted((strides[dim], shape[dim]) for dim in dims if shape[dim] != 1):
         if found and found[-1][0] * found[-1][1] == stride:
             found[-1] = found[-1][0], found[-1][1] * size
@@ -98,11 +134,11 @@ def _merged(shape: Shape, strides: Strides, dims: Sequence[int]) -> list[tuple[i
     return found
 
 
-def _others(over: list[tuple[int, int]], kept: list[tuple[int, int]]) -> list[int]:
+def _others(over: Dims, kept: Dims) -> list[int]:
     return [stride for stride, _ in (*over, *kept[1:])]
 
 
-def _product(dims: list[tuple[int, int]]) -> int:
+def _product(dims: Dims) -> int:
     found = 1
     for _, size in dims:
         found *= size

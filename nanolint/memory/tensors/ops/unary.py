@@ -243,7 +243,9 @@ def _tensor_power(x: Tensor | Number, exponent: Tensor) -> Tensor:
             of_base = _of_base(g, base, power)
         return [of_base, of_power]
 
-    saved = base if any(needs) else None, power, out if needs[1] else None
+    # What comes of it is kept where either learns: a guard is made for what was given alone
+    # (tools/autograd/gen_variable_type.py, ``save_variables``).
+    saved = base if any(needs) else None, power, out if any(needs) else None
     return record(out, (base, power), backward, *saved)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.compiled.derive.counting import is_half
 from nanolint.memory.compiled.derive.operations import POINTWISE
 from nanolint.memory.tensors.autograd import record
+from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.memory.tensors.layout import broadcast, like_strides, normalized, result_strides
 from nanolint.memory.tensors.ops.activations import sigmoid
@@ -45,6 +46,8 @@ def dropout(
     """A mask from a random seed, times x, times a number (torch/_inductor/decomposition.py)."""
     if not (training and p > 0):
         return x
+    if p == 1:
+        raise NotTraced("dropout of everything")
     random = t.random(x.shape, x.role.made("random numbers"))
     label = x.role.made("dropout mask", x.role.dims)
     strides = like_strides(x.shape, x.strides)

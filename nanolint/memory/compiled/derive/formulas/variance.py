@@ -5,12 +5,16 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from nanolint.memory.compiled.derive.counting import DIVIDED
 from nanolint.memory.compiled.derive.formulas.reductions import dimensions, mean, reduce
-from nanolint.memory.tensors.autograd import record
+from nanolint.memory.compiled.derive.operations import REDUCTION
+from nanolint.memory.tensors.autograd import record, record_all
+from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.ops.comparison import compare, where
-from nanolint.memory.tensors.ops.pointwise import div, mul, sub
-from nanolint.memory.tensors.ops.reductions import kept
+from nanolint.memory.tensors.ops.pointwise import add, div, mul, sub
+from nanolint.memory.tensors.ops.reductions import kept, reduced, restored
 from nanolint.memory.tensors.ops.unary import sqrt
+from nanolint.memory.tensors.ops.views import cast
 
 if TYPE_CHECKING:
     from nanolint.memory.compiled.derive.capture import Capture, Formulas
@@ -63,6 +67,38 @@ def deviation(
     return record(out, (x,), backward, x, out)
 
 
+def var_mean(
+    t: Capture,
+    x: Tensor,
+    dim: Dimensions = None,
+    unbiased: bool = True,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> tuple[Tensor, Tensor]:
+    """``aten.var_mean``: both of one kernel, and the sum of both gradients."""
+    less = correction if correction is not None else int(unbiased)
+    over = dimensions(x, dim)
+    shape = x.shape
+    with t.device.no_grad():
+        small = reduced(shape, over, keepdim)
+        results = [(small, None, FLOAT32, x.role.made(each)) for each in ("variance", "mean")]
+        parts = t.several("var_mean", REDUCTION, (cast(x, FLOAT32),), results, over, keepdim)
+        parts[0].made.cost = DIVIDED["var_mean"]
+        outs = [cast(each, x.dtype) for each in parts]
+
+    def backward(of_var: Tensor | None, of_mean: Tensor | None, x: Tensor) -> list[Tensor | None]:
+        found = None if of_var is None else _gradient(t, of_var, x, over, keepdim, less)
+        if of_mean is not None:
+            count = prod(shape[dim] for dim in over)
+            other = div(restored(of_mean, shape, over, keepdim), count)
+            found = other if found is None else add(found, other)
+        return [found]
+
+    variance, middle = record_all(outs, (x,), backward, x)
+    return variance, middle
+
+
 def _gradient(
     t: Capture, g: Tensor, x: Tensor, over: tuple[int, ...], keepdim: bool, less: Number
 ) -> Tensor:
@@ -72,4 +108,4 @@ def _gradient(
     return mul(scaled, sub(x, mean(t, x, over, keepdim=True)))
 
 
-FORMULAS: Formulas = {"std": deviation, "var": variance}
+FORMULAS: Formulas = {"std": deviation, "var": variance, "var_mean": var_mean}
