@@ -46,6 +46,7 @@ from nanolint.memory.tensors.ops import (
     unary,
     variance,
     views,
+    windows,
 )
 from nanolint.memory.tensors.words import worded
 
@@ -141,6 +142,7 @@ MAKERS: dict[str, Function] = {
     "empty": partial(creation.zeros, fill_value=None),
     **dict.fromkeys(("rand", "randn"), creation.rand),
     "logspace": creation.linspace,
+    **dict.fromkeys(("hann_window", "hamming_window"), windows.hann_window),
     "as_tensor": creation.tensor,
 }
 FUNCTIONS: dict[str, Function] = {
