@@ -345,8 +345,8 @@ def _is_small(product: Operation) -> bool:
 
 
 def _is_readable(value: Value, *, is_late: bool) -> bool:
-    """Whether cuBLAS reads a matrix as it lies. Behind a view of what ``is_late`` a dimension of one
-    has no stride (ir.py, ``convert_to_reinterpret_view``)."""
+    """Whether cuBLAS reads a matrix as it lies. Behind a view of what ``is_late`` a dimension of
+    one has no stride (ir.py, ``convert_to_reinterpret_view``)."""
     (access,) = value.loads()
     shape, strides = value.shape[-2:], access.strides[-2:]
     before = (value.box.shape, *(shape for _, shape in value.views))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32, FLOATING
 from nanolint.memory.tensors.ops.comparison import compare
 from nanolint.memory.tensors.ops.creation import rand_like
@@ -16,7 +17,6 @@ from nanolint.memory.tensors.ops.pointwise import add, mul
 from nanolint.memory.tensors.ops.views import cast
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import tracer_at
-from nanolint.memory.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype, Number
@@ -30,7 +30,7 @@ def bernoulli(x: Tensor, p: Number | None = None) -> Tensor:
     if tracer_at(x.device) is None:
         return empty(x.device, x.shape, dtype, x.role.made("draws"))
     if p is not None or x.requires_grad:
-        raise NotModelled("bernoulli of one probability, or of what learns, in a graph")
+        raise NotTraced("bernoulli of one probability, or of what learns,")
     return _drawn(x, x, dtype)
 
 
@@ -56,5 +56,5 @@ def drawn_(x: Tensor, *arguments: Any, how: str, **_options: Any) -> Tensor:
     """``x.uniform_()`` and others whose formulas in a graph are not known."""
     quietly_only(x, *arguments)
     if tracer_at(x.device) is not None:
-        raise NotModelled(f"{how} in a graph")
+        raise NotTraced(how)
     return x
