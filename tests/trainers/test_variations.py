@@ -137,6 +137,7 @@ RESERVED_OTHERWISE = {
     "kinds: relative buckets, z-loss, Adafactor",
     "kinds: sinks, batched experts, in bfloat16",
     "kinds: codes of what remains",
+    "kinds: steps until it halts",
     "kinds: a world model",
     "kinds: variance and covariance of two views",
     "models: equal largest outputs of a batch",  # 32 MiB

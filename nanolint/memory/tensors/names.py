@@ -22,6 +22,7 @@ from nanolint.memory.tensors.ops import (
     convolution,
     creation,
     distances,
+    draws,
     dropout,
     einops,
     einsum,
@@ -45,6 +46,7 @@ from nanolint.memory.tensors.ops import (
     unary,
     variance,
     views,
+    windows,
 )
 from nanolint.memory.tensors.words import worded
 
@@ -126,7 +128,7 @@ EITHER: dict[str, Function] = {
     "clone": conversion.clone,
     "swapdims": views.transpose,
     "ger": linear.outer,
-    "bernoulli": creation.bernoulli,
+    "bernoulli": draws.bernoulli,
     "concat": joining.cat,
     "moveaxis": views.movedim,
     "absolute": unary.abs,
@@ -140,6 +142,7 @@ MAKERS: dict[str, Function] = {
     "empty": partial(creation.zeros, fill_value=None),
     **dict.fromkeys(("rand", "randn"), creation.rand),
     "logspace": creation.linspace,
+    **dict.fromkeys(("hann_window", "hamming_window"), windows.hann_window),
     "as_tensor": creation.tensor,
 }
 FUNCTIONS: dict[str, Function] = {
@@ -220,13 +223,14 @@ METHODS: dict[str, Function] = {
     "diff": joining.diff,
     "broadcast_to": views.expand,
     "where": comparison.chosen,
-    **dict.fromkeys(("normal_", "uniform_", "random_", "bernoulli_"), inplace.quietly),
+    **_own(draws, "bernoulli_ normal_"),
+    **{each: partial(draws.drawn_, how=each) for each in ("uniform_", "random_", "trunc_normal_")},
     **_in_place(exponentials, "exp"),
     **_in_place(unary, "sqrt rsqrt reciprocal abs sign pow square floor round"),
     **_in_place(activations, "tanh sigmoid"),
     **_in_place(pointwise, "neg"),
     **_in_place(comparison, "tril triu"),
-    **dict.fromkeys(("trunc_normal_", "addcmul_", "addcdiv_"), inplace.quietly),
+    **dict.fromkeys(("addcmul_", "addcdiv_"), inplace.quietly),
     "type": conversion.to,
     "expand_as": views.expand_as,
     "view_as": views.view_as,

@@ -170,7 +170,8 @@ def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) 
     memory, offset, strides, tag, _, apart = access
     if apart or step[-1] is APART:
         apart = *(apart or (strides, before)), step, after
-    moved = _moved(strides, step, before, after) if len(strides) == len(before) else None
+    is_known = len(strides) == len(before) and not (apart and step[0] == "unfold")
+    moved = _moved(strides, step, before, after) if is_known else None
     if moved is not None and not tag:
         return Access(memory, offset + moved[0], moved[1], apart=apart)
     along = access.depends
@@ -231,7 +232,10 @@ def _moved(
             0 if size == 1 and wanted != 1 else stride
             for size, stride, wanted in zip(before, strides, after[missing:], strict=True)
         )
-    if kind not in {"slice", "select"}:  # a diagonal, windows
+    if kind == "unfold":  # lowering.py, ``unfold``: a place is the sum of two
+        dim, _, by = step[1:4]
+        return 0, (*strides[:dim], strides[dim] * by, *strides[dim + 1 :], strides[dim])
+    if kind not in {"slice", "select"}:  # a diagonal
         return None
     dim, start = step[1], step[2]
     offset = start * strides[dim]

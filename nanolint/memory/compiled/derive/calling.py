@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 SMALL, LEAST_ROWS = 5, 64  # fewer columns, and at least so many rows
 COPYING = PRODUCTS - {"scaled_mm"}  # what cuBLAS cannot read as it lies
+BATCHED = frozenset({"bmm", "baddbmm"})  # which look at the strides of one row, too
 OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
 NAMED_RESULTS = {"flash": 5, "efficient": 4}  # with the state on the host, and debug_attn_mask
 # Results that lie as an argument does in memory, by their places (torch/_meta_registrations.py,
@@ -81,11 +82,11 @@ class Calling(Realizing):
             values.append(values.pop(0))
             sources.append(sources.pop(0))
         pairs = list(zip(values, sources, strict=True))
+        late = [value.box for value in values if value.box.memory is None]
         if each.name.split()[0] in ATTENTION and each not in self._seeded:
             masks = sources[3:] if each.name == "efficient" else ()
             values = [self._exact(*pair, is_mask=pair[1] in masks) for pair in pairs]
         else:
-            late = [value.box for value in values if value.box.memory is None]
             values = [self._reachable(*pair) for pair in pairs]
             if each in self._seeded:
                 self._seen_before.update(late)
@@ -96,7 +97,8 @@ class Calling(Realizing):
             return self._several(each, values, reads)
         if each.name not in PRODUCTS | OTHERS:
             raise NotDerived(each.name)
-        return self._product(each, reads, values[:2] if each.name in COPYING else ())
+        factors = values[:2] if each.name in COPYING else ()
+        return self._product(each, reads, factors, late=late if each.name in BATCHED else ())
 
     def _multiplied(self, each: Operation) -> Value:
         """A product that is a short sum of products, computed where it is read."""
@@ -160,14 +162,24 @@ class Calling(Realizing):
         return self._copied(value, source, contiguous_strides(value.shape))
 
     def _product(
-        self, each: Operation, reads: Sequence[object], factors: Sequence[Value], what: str = ""
+        self,
+        each: Operation,
+        reads: Sequence[object],
+        factors: Sequence[Value],
+        what: str = "",
+        late: Sequence[Box] = (),
     ) -> Value:
+        """``late`` became memory for it, behind their views."""
         pads = each.name in FLEXIBLE and each not in self._dense and not self._keeps_order(each)
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
         write = dependency(Access(memory, 0, memory.strides), each.shape)
         kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), what=what or each.name)  # type: ignore[arg-type]
         kernel.product = each.name not in OTHERS
-        copies = [_copy(value, each) for value in reversed(factors) if not _is_readable(value)]
+        copies = [
+            _copy(value, each)
+            for value in reversed(factors)
+            if not _is_readable(value, is_late=value.box in late)
+        ]
         kernel.scratch = (*copies, *reversed(copies))
         self._add(kernel)
         box = Box(each.shape, each.strides, each.dtype, each.role)
@@ -332,10 +344,18 @@ def _is_small(product: Operation) -> bool:
     return rows >= LEAST_ROWS and columns < SMALL and product.of[0].shape[1] < SMALL
 
 
-def _is_readable(value: Value) -> bool:
-    """Whether cuBLAS reads a matrix as it lies."""
+def _is_readable(value: Value, *, is_late: bool) -> bool:
+    """Whether cuBLAS reads a matrix as it lies. Behind a view of what ``is_late`` a dimension of
+    one has no stride (ir.py, ``convert_to_reinterpret_view``)."""
     (access,) = value.loads()
-    return bool(access.tag) or is_readable(value.shape[-2:], access.strides[-2:])
+    shape, strides = value.shape[-2:], access.strides[-2:]
+    before = (value.box.shape, *(shape for _, shape in value.views))
+    if is_late and any(
+        step[0] != "expand" or one != other
+        for (step, other), one in zip(value.views, before, strict=False)
+    ):
+        strides = tuple([0 if size == 1 else by for size, by in zip(shape, strides, strict=True)])
+    return bool(access.tag) or is_readable(shape, strides)
 
 
 def _copy(value: Value, of: Operation) -> Memory:

@@ -187,6 +187,8 @@ class Lowering(Reducing, Calling, Concatenating):
         step = (each.name, *each.settings)
         if each.name == "view" and value.box.memory is None and self._inductor.keeps_quotients:
             step = (*step, APART)
+        if each.name == "unfold" and (value.views or value.box.memory is None):
+            step = (*step, APART)  # no strides tell it
         return value.viewed(step, each.shape)
 
     def _pointwise(self, each: Operation) -> Value:

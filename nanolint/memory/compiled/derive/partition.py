@@ -180,7 +180,7 @@ class _Partition:
         return nbytes if materialized else 2 * nbytes
 
     def _is_kept(self, each: Operation) -> bool:
-        """``should_ban_recomputation``."""
+        """``should_ban_recomputation``. What is compared to itself is counted twice."""
         if each.kind == GETITEM:
             return False
         if each.region and each not in self.again:
@@ -190,7 +190,7 @@ class _Partition:
         if not self.recomputes_far and self.distance[each] > FARTHEST_RECOMPUTED:
             return True
         sources = each.of[:1] if each.name == "index" else each.of  # indices are in a list
-        return 4 * each.nbytes < sum(source.nbytes for source in dict.fromkeys(sources))
+        return 4 * each.nbytes < sum(source.nbytes for source in sources)
 
     def _is_recomputable(self, each: Operation) -> bool:
         """Whether it is on the partitioner's list."""

@@ -11,7 +11,7 @@ from nanolint.memory.compiled.derive.kernels import SUMS, Kernel
 from nanolint.memory.compiled.derive.operations import REDUCTION, WITH_PLACES, Operation
 from nanolint.memory.compiled.derive.summing import UNROLLED, Summing
 from nanolint.memory.compiled.derive.values import Box, Value, inlined, outwards
-from nanolint.memory.tensors.device import NotDerived, NotTraced
+from nanolint.memory.tensors.device import NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32
 
 if TYPE_CHECKING:
@@ -151,8 +151,6 @@ class Reducing(Summing):
         assert isinstance(over, tuple)
         self._users[exponential].pop(summed)
         if prod(self._loops(value, over)[1]) < UNROLLED:
-            if over != (len(value.shape) - 1,):
-                raise NotDerived("a softmax of few elements that do not lie side by side")
             box = self._reduced(top, value, over, FLOAT32)
             of_each = value.steps | set(softmax[:2])
             steps = box.steps | unrolled(summed, of_each, value.shape, over, value.whole)

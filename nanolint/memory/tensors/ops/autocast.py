@@ -2,7 +2,9 @@
 
 aten/src/ATen/autocast_mode.h. Casts happen from the last argument to the first, as the compiler
 that PyTorch is built with evaluates them. A float32 leaf is cast once in a block, if a backward
-pass or nobody needs the cast: the cache keeps it to the block's end.
+pass or nobody needs the cast: the cache keeps it to the block's end. What torch.compile traces has
+no cache (torch/fx/experimental/proxy_tensor.py, ``disable_autocast_cache``): each use has a cast,
+and a gradient, of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ def to_half(x: Tensor) -> Tensor:
     if half is None or x.dtype is half or x.dtype.kind != FLOATING or x.dtype.itemsize == 8:
         return x
     leaf = x.node
-    if x.dtype is not FLOAT32 or x.is_view or not isinstance(leaf, Leaf):
+    is_cached = x.device.tracer is None and x.dtype is FLOAT32 and not x.is_view
+    if not is_cached or not isinstance(leaf, Leaf):
         return cast(x, half)
     casts = x.device.casts
     found = casts.get(leaf)

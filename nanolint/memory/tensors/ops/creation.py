@@ -317,12 +317,6 @@ def new_full(
     return new_zeros(x, size, dtype=dtype, device=device, fill_value=fill_value)
 
 
-def bernoulli(x: Tensor, p: Number | None = None) -> Tensor:
-    """``torch.bernoulli``: of the type of the probabilities; zeros flow back."""
-    dtype = x.dtype if x.dtype.kind >= FLOATING else FLOAT32
-    return empty(x.device, x.shape, dtype, x.role.made("draws"))
-
-
 def tril_indices(
     row: int, col: int, offset: int = 0, *, device: Device, dtype: Dtype | None = None
 ) -> Tensor:
