@@ -97,3 +97,25 @@ def test_what_is_numbered_is_gone_through_to_its_end(tmp_path: Path) -> None:
     found = explained(tmp_path, text)
     assert (found["trust"], found["doubts"]) == ("read", [])
     assert found["peak"]["allocated_bytes"] == 4 << 28
+
+
+def test_one_loop_whose_steps_are_all_alike(tmp_path: Path) -> None:
+    """An optimizer without state leaves memory as it was, from the first step on."""
+    text = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+class Rows(Dataset):
+    def __len__(self):
+        return 1000
+    def __getitem__(self, index):
+        return torch.zeros(16, dtype=torch.long), 3
+net = torch.nn.Embedding(64, 64).cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for x, y in DataLoader(Rows(), batch_size=8):
+    net(x.cuda()).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+    found = explained(tmp_path, text)
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"]["allocated_bytes"] == 67584  # as PyTorch 2.13 has it
