@@ -1,4 +1,5 @@
-"""Statements that set globals by names that only a run has: ``globals()[key] = value``."""
+"""Statements that set globals and attributes by names that only a run has:
+``globals()[key] = value``, ``setattr(config, key, value)``."""
 
 from __future__ import annotations
 
@@ -37,6 +38,46 @@ def _found(node: ast.AST) -> Iterator[str]:
                 yield ""
             elif each.func.id == "setattr" and each.args and _is_module(each.args[0]):
                 yield beginning(each.args[1]) if len(each.args) > 1 else ""
+
+
+@of_node
+def attributes_set(node: ast.AST) -> tuple[tuple[ast.expr, str], ...]:
+    """Whose attributes ``node`` may set so, and how their names begin.
+
+    >>> [(ast.unparse(of), start) for of, start in attributes_set(
+    ...     ast.parse('setattr(config, key, 1); vars(self).update(found)'))]
+    [('config', ''), ('self', '')]
+    """
+    return tuple(_attributes(node))
+
+
+def _attributes(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name):
+            if each.func.id == "setattr" and len(each.args) > 1:
+                yield each.args[0], beginning(each.args[1])
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            owner = _owner(each.func.value)
+            if owner is not None and each.func.attr in _FILLS:
+                yield owner, ""
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
+            owner = _owner(each.value)
+            if owner is not None:
+                yield owner, beginning(each.slice)
+        elif isinstance(each, ast.AugAssign):
+            owner = _owner(each.target)
+            if owner is not None:
+                yield owner, ""
+
+
+def _owner(node: ast.expr) -> ast.expr | None:
+    """``config`` of ``vars(config)`` and of ``config.__dict__``."""
+    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+        return node.value
+    is_vars = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    if isinstance(node, ast.Call) and is_vars and ast.unparse(node.func) == "vars":
+        return node.args[0] if node.args else None
+    return None
 
 
 def beginning(text: ast.expr) -> str:

@@ -170,3 +170,26 @@ def test_a_fix_is_written_where_the_value_stands_and_keeps_its_comment(tmp_path:
     assert int(sizes["batch_size"]) < 512
     assert int(sizes["batch_size"]) * int(sizes["accumulate"]) == 1024
     assert f"batch_size: {sizes['batch_size']}  # rows" in fixed
+
+
+def test_config_path_of_a_file_is_that_of_older_hydra(tmp_path: Path) -> None:
+    (tmp_path / "sizes.yaml").write_text("width: 64\nbatch: 32\n", encoding="utf-8")
+    script = """
+import hydra
+import torch
+
+@hydra.main(config_path="sizes.yaml")
+def train(cfg):
+    net = torch.nn.Linear(cfg.width, 64).cuda()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(3):
+        net(torch.randn(cfg.batch, cfg.width, device="cuda")).sum().backward()
+        optimizer.step()
+
+train()
+"""
+    found = explained(tmp_path, script)
+    assert found["peak"] is not None
+    assert any("hydra before 1.0 is assumed" in each for each in found["doubts"])
+    old = script.replace("sizes.yaml", "sizes.yml")
+    assert "hydra before 1.0" in str(explained(tmp_path, old)["unresolved"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.support.explained import explained
 from tests.trainers.small_net import trained_on
 
@@ -37,7 +39,7 @@ tokenizer = AutoTokenizer.from_pretrained("gpt2")
 with open("stories.txt") as f:
     tokens = tokenizer.encode(f.read(), return_tensors="pt")
 rows = tokens[:, : 500 * T].view(-1, T)
-learnt, held = train_test_split(rows, test_size=0.1)
+learnt, held = train_test_split(rows, test_size=0.3)
 def generated():
     data = np.memmap("train.bin", dtype=np.uint16, mode="r")
     for at in range(0, len(data) - T * B, T * B):
@@ -97,3 +99,69 @@ def test_what_is_numbered_is_gone_through_to_its_end(tmp_path: Path) -> None:
     found = explained(tmp_path, text)
     assert (found["trust"], found["doubts"]) == ("read", [])
     assert found["peak"]["allocated_bytes"] == 4 << 28
+
+
+def test_one_loop_whose_steps_are_all_alike(tmp_path: Path) -> None:
+    """An optimizer without state leaves memory as it was, from the first step on."""
+    text = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+class Rows(Dataset):
+    def __len__(self):
+        return 1000
+    def __getitem__(self, index):
+        return torch.zeros(16, dtype=torch.long), 3
+net = torch.nn.Embedding(64, 64).cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for x, y in DataLoader(Rows(), batch_size=8):
+    net(x.cuda()).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+    found = explained(tmp_path, text)
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"]["allocated_bytes"] == 67584  # as PyTorch 2.13 has it
+
+
+FEW = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+class Rows(Dataset):
+    def __len__(self):
+        return ROWS
+    def __getitem__(self, index):
+        return torch.zeros(64)
+net = torch.nn.Linear(64, 64).cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(10):
+    for x in DataLoader(Rows(), batch_size=32DROPS):
+        net(x.cuda()).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        print(x.shape[0])
+    with torch.no_grad():
+        print(torch.zeros(1 << 20, device="cuda").sum().item(), "behind an epoch")
+"""
+
+
+@pytest.mark.parametrize(("rows", "drops"), [("38", ""), ("38", ", drop_last=True"), ("64", "")])
+def test_epoch_of_few_batches_ends_behind_the_last(tmp_path: Path, rows: str, drops: str) -> None:
+    """What is behind an epoch comes before the third step then, as in PyTorch 2.13."""
+    release = '[tool.nanolint]\ntorch-version = "2.13"\n'
+    (tmp_path / "pyproject.toml").write_text(release, "utf-8")
+    text = FEW.replace("ROWS", rows).replace("DROPS", drops)
+    found = explained(tmp_path, text, card="rtx-4090")
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert [(each["name"], each["allocated_bytes"]) for each in found["phases"]] == [
+        ("setup", 16896),
+        ("forward", 21252096),
+        ("backward", 17106432),
+    ]
+
+
+def test_last_batch_is_smaller(tmp_path: Path) -> None:
+    refuses = "        assert x.shape[0] == 32\n        print(x.shape[0])"
+    text = FEW.replace("        print(x.shape[0])", refuses).replace("ROWS", "38")
+    found = explained(tmp_path, text.replace("DROPS", ""))
+    assert found["trust"] == "unknown"
+    assert explained(tmp_path, text.replace("DROPS", ", drop_last=True"))["trust"] == "read"

@@ -196,6 +196,8 @@ class Follower(Core):
         if not _goes_on(left):
             return left
         values = [each.value for each in flows if each.how == "perhaps"]
+        if len(values) > 1:
+            return Flow("perhaps", merged(values[0] or NONE, values[1] or NONE, doubt))
         return Flow("perhaps", values[0]) if values else GOES_ON
 
 

@@ -41,13 +41,13 @@ def run(core: Core, body: Sequence[ast.stmt], scope: Scope) -> Flow:
 
 
 def _either_value(one: Flow, rest: Flow, scope: Scope, statement: ast.stmt) -> Flow:
-    if rest.how in ("end", "perhaps"):
+    if rest.how == "end":
         return Flow("perhaps", one.value)
-    if rest.how != "return":
+    if rest.how not in ("return", "perhaps"):
         return Flow("return", one.value) if rest.how == "stop" else rest
     why = NotKnown("one of two values, by a condition", scope.source.path, statement.lineno)
     value = merged(one.value, rest.value or Number(None), why)
-    return Flow("return", value)
+    return Flow(rest.how, value)
 
 
 # Conditions

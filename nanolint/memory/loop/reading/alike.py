@@ -34,13 +34,13 @@ def until_alike(
         held += islice(values, 1)
         if not held:
             return
-        number, turn, trained = number + 1, machine.counted, machine.seen.backward
+        number, turn, trained = number + 1, machine.counted, _trained(machine)
         yield held.pop()  # and is not held here while a turn is read
         wrote = written(tape, start)
         is_alike = wrote == before and turn == machine.counted and number > least
         if machine.card.grad_enabled:
             tells = bool(wrote) or machine.phases.evaluates  # one that a rank leaves to another
-            is_alike = is_alike and tells and trained == machine.seen.backward
+            is_alike = is_alike and tells and trained == _trained(machine)
             if is_alike and rest is None:
                 rest = turns_that_reserve(tape, start, MOST if most is None else most - number)
         if least and is_alike and kept(tape, start):
@@ -51,6 +51,11 @@ def until_alike(
             return
         rest = rest - 1 if is_alike and rest else None
         before, start = wrote, tape.mark()
+
+
+def _trained(machine: Script) -> tuple[int, int]:
+    """The steps so far, and the backward passes since the last."""
+    return machine.phases.done, machine.seen.backward
 
 
 def written(tape: Tape, start: Mark) -> list[int]:

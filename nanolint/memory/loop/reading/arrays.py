@@ -5,6 +5,7 @@ A file of tokens is an array that is long enough for any run.
 
 from __future__ import annotations
 
+from itertools import chain, repeat
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -225,16 +226,31 @@ def of_array(machine: Script, x: Tensor, name: str) -> Native:
     return Native(name, lambda *given, **named: method(machine, x, *given, **named), plain=False)
 
 
-def batches(machine: Script, dataset: Value, size: Value, collate: Value = None) -> Iterator[Value]:
-    """What a data loader makes of a data set: its first element, as often as a batch has room."""
+def batches(
+    machine: Script,
+    dataset: Value,
+    size: Value,
+    collate: Value = None,
+    drop_last: Value = False,
+    sampler: Value = None,
+) -> Iterator[Value]:
+    """What a data loader makes of a data set: its first element, as often as a batch has room.
+
+    Where it is known how many samples there are, it ends behind the last batch, which may be
+    smaller.
+    """
     elements, count = _elements(machine, dataset), _count_of(machine, dataset)
-    if type(size) is int and count is not None:
-        most = -(-count // max(1, size))
-        size = min(size, count)
-    else:
-        most = None
     loaded = iter(lambda: _loaded(machine, elements, size, collate), elements)
-    return until_alike(machine, loaded, most)
+    if type(size) is not int or count is None:
+        return until_alike(machine, loaded)
+    size = max(1, min(size, count))
+    number, rest = divmod(count, size)
+    most = number + (rest > 0)
+    if sampler is not None or dataset.cls.has("__iter__"):
+        return until_alike(machine, loaded, most)
+    last = (rest,) if rest and drop_last is not True else ()
+    sizes = chain(repeat(size, number), last)
+    return until_alike(machine, (_loaded(machine, elements, each, collate) for each in sizes), most)
 
 
 def _count_of(machine: Script, dataset: Value) -> int | None:

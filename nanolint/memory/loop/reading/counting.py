@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading import passing
 from nanolint.memory.loop.reading.changes import called, stored
+from nanolint.memory.loop.reading.forgetting import forget_all
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import Unknown
 from nanolint.source.python import of_node
@@ -35,7 +35,7 @@ def is_over(machine: Script, node: ast.For, frame: Frame) -> bool:
     found = [frame.find(name) for name in names]
     if not found or not all(isinstance(each, Unknown) for each in found):
         return False
-    passing.forget_all(machine, node, frame, found[0].bare())
+    forget_all(machine, node, frame, found[0].bare())
     return True
 
 

@@ -168,7 +168,7 @@ def paths(machine: Script) -> Namespace:
             return False
         return machine.unknown("whether a file exists")
 
-    known = ("basename", "dirname", "splitext", "normpath")
+    known = ("basename", "dirname", "split", "splitext", "normpath")
     names: dict[str, Value] = {name: Native(name, getattr(posixpath, name)) for name in known}
     names |= {
         "join": Native("join", join, plain=False),

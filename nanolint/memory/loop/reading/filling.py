@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import corpora
-from nanolint.memory.loop.reading.passing import rebind
+from nanolint.memory.loop.reading.forgetting import rebind
 from nanolint.memory.model.reading.values import Instance
 from nanolint.source.python import of_node
 

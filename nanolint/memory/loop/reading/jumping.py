@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.changes import changed, changed_of
-from nanolint.memory.loop.reading.passing import rebind
+from nanolint.memory.loop.reading.forgetting import rebind
 from nanolint.memory.loop.reading.reaching import holds_card, trains
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.scopes import MISSING

@@ -7,24 +7,16 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.memory.loop.reading import alike, finite, renewal
 from nanolint.memory.loop.reading.changes import (
-    called,
-    changed,
-    changed_of,
     filled,
     jumps,
     leaves,
-    set_by_place,
-    set_to_numbers,
     stored,
 )
+from nanolint.memory.loop.reading.forgetting import forget_all
 from nanolint.memory.loop.reading.reaching import TRAINS, fills_own, reaches_card, trains
-from nanolint.memory.model.reading.binding import forget
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
-from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import (
     CONTENTS,
-    Function,
-    Instance,
     Unknown,
     Unread,
 )
@@ -255,46 +247,3 @@ def _only_evaluates(node: ast.stmt) -> bool:
     }
     compound = isinstance(node, (ast.If, ast.For, ast.While, ast.With))
     return compound and bool(called & EVALUATES) and not called & TRAINS
-
-
-def forget_all(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> None:
-    """What it binds, and what it changes in place, is not known from here on."""
-    counts = [name for name in set_to_numbers(node) if isinstance(frame.find(name), (int, Index))]
-    forget(machine, node, frame, why)
-    for name in counts:
-        frame.store(name, Index(why.reason, why.place, object()))
-    for name in changed(node):
-        value = frame.find(name)
-        if isinstance(value, list) and name in set_by_place(node):
-            value[:] = [_unknown_like(each, why) for each in value]
-        elif isinstance(value, (list, dict, set)):
-            rebind(frame, name, why)
-    for owner, attribute in changed_of(node):
-        holder = frame.find(owner)
-        held = holder.attributes.get(attribute) if isinstance(holder, Instance) else None
-        if isinstance(held, (list, dict, set)):
-            machine.set_attribute(holder, attribute, why)
-    for function in called(node):
-        value = frame.find(function)
-        if isinstance(value, Function) and value.closure is not None:
-            for name in changed(value.node):
-                found = value.closure.find(name)
-                if isinstance(found, (list, dict, set)):
-                    rebind(value.closure, name, why)
-
-
-def rebind(frame: Frame, name: str, value: Value) -> None:
-    """Let another value stand for one that was changed in place, wherever it is bound."""
-    each: Frame | None = frame
-    while each is not None and name not in each.names:
-        each = each.closure
-    if each is not None:
-        each.names[name] = value
-    elif name in frame.module.names:
-        frame.module.names[name] = value
-
-
-def _unknown_like(value: Value, why: Unknown) -> Unknown:
-    """Another element of a list: of whole numbers, a whole number."""
-    is_whole = isinstance(value, (int, Index)) and not isinstance(value, bool)
-    return Index(why.reason, why.place, object()) if is_whole else why

@@ -23,6 +23,7 @@ from nanolint.memory.loop.reading import (
 from nanolint.memory.loop.reading.compiling import compiler
 from nanolint.memory.loop.reading.downloads import Answer
 from nanolint.memory.loop.reading.environment import is_demanded
+from nanolint.memory.loop.reading.forgetting import rebind
 from nanolint.memory.loop.reading.lacking import never_set
 from nanolint.memory.loop.reading.lengths import Lengths
 from nanolint.memory.loop.reading.objects import Values
@@ -278,7 +279,7 @@ class Reader(Values):
             passing.over(self, node, frame, error, trained=trained)
             filling.fill_with_tokens(self, node, frame)
             if full is not None:
-                passing.rebind(frame, *full)
+                rebind(frame, *full)
         except Unread:
             if not self.phases.are_late or isinstance(node, ast.Raise):
                 raise

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.certain import certain, is_own_tuple
+from nanolint.memory.model.reading.opening import forget_attributes
 from nanolint.memory.model.reading.scopes import MISSING, Kind
 from nanolint.memory.model.reading.values import (
     Instance,
@@ -144,6 +145,7 @@ def forget(machine: Machine, node: ast.stmt, frame: Frame, why: Unknown) -> None
                 frame.store((alias.asname or alias.name).partition(".")[0], why)
         else:
             frame.store(each.name, why)
+    forget_attributes(node, frame, why)
 
 
 @lru_cache(maxsize=4096)

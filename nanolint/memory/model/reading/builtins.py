@@ -200,6 +200,13 @@ def _enumerated(machine: Machine, values: Value, start: Value) -> Value:
     return Generated(numbered) if isinstance(values, Generated) else numbered
 
 
+# What every module has beside what its text binds.
+_OF_MODULES = (
+    *("__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__"),
+    *("__package__", "__spec__"),
+)
+
+
 def _names(machine: Machine, *owner: Value) -> Value:
     """``dir(owner)``."""
     if len(owner) == 1 and isinstance(owner[0], Instance) and owner[0].native is None:
@@ -207,6 +214,9 @@ def _names(machine: Machine, *owner: Value) -> Value:
         if cls.unknown is None:
             found = {name for each in cls.mro for name in each.names}
             return sorted({*found, *owner[0].attributes, *dir(object())})
+    if len(owner) == 1 and isinstance(owner[0], Namespace) and owner[0].path:
+        module = owner[0]
+        return sorted({*module.names, *_OF_MODULES}) if module.starred is None else module.starred
     return machine.unknown("dir()")
 
 

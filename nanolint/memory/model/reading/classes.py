@@ -182,6 +182,8 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
         return machine.attribute(owner.native, name)
     if owner.cls.unknown is not None:
         return owner.cls.unknown
+    if owner.opened is not None:
+        return owner.opened
     raise AttributeError(f"'{owner.cls.name}' object has no attribute '{name}'")
 
 

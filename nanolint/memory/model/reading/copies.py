@@ -19,7 +19,7 @@ def shallow(value: Value) -> Value:
         made = Instance(value.cls)
         made.attributes = dict(value.attributes)
         made.buffers = set(value.buffers)
-        made.native = value.native
+        made.native, made.opened = value.native, value.opened
         return made
     return value
 

@@ -85,7 +85,7 @@ class Form:
             return "again", known
         self._places[id(value)] = len(self._places)
         attributes = value.attributes
-        if value.native is not None:
+        if value.native is not None or value.opened is not None:
             raise Unlike
         self._hooks(attributes)
         own = tuple([(name, self.of(each)) for name, each in attributes.items()])

@@ -260,7 +260,7 @@ class Interpreter(Machine):
                 return Namespace(name, {}, "")
             return Absent(f"{name} is no module of the project", self.place)
         within = name.rpartition(".")[0]
-        if within in self._sources or f"{within}.__init__" in self._sources:
+        if within and (within in self._sources or f"{within}.__init__" in self._sources):
             self.load(within)  # Python runs a package before what lies in it
             if name in self.imported:
                 return self.imported[name]

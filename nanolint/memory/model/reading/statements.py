@@ -196,6 +196,10 @@ def _import(machine: Machine, node: ast.Import, frame: Frame) -> None:
 
 def _import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
     name = machine.absolute(node.module or "", node.level, frame.module)
+    if not name:  # ``from . import model`` in a script, which ``python -m`` starts
+        for alias in node.names:
+            frame.store(alias.asname or alias.name, machine.load(alias.name))
+        return
     module = machine.load(name)
     for alias in node.names:
         if alias.name == "*":

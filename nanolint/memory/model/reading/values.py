@@ -265,16 +265,18 @@ class Instance:
     """An object of a class of the program.
 
     ``buffers`` are the attributes that a module registered as such; ``native`` is what an object
-    holds as an exception, a dictionary or a tuple of Python itself.
+    holds as an exception, a dictionary or a tuple of Python itself; ``opened`` says why it may have
+    other attributes, too.
     """
 
-    __slots__ = ("__weakref__", "attributes", "buffers", "cls", "native")
+    __slots__ = ("__weakref__", "attributes", "buffers", "cls", "native", "opened")
 
     def __init__(self, cls: Class) -> None:
         self.cls = cls
         self.attributes: dict[str, Value] = {}
         self.buffers: set[str] = set()
         self.native: Value = None
+        self.opened: Unknown | None = None
 
     def __repr__(self) -> str:
         return f"<{self.cls.name}>"

@@ -13,7 +13,7 @@ from nanolint.memory.tensors.ops.pointwise import div, elementwise, mul, sub
 from nanolint.memory.tensors.ops.reductions import mean, sum, vector_norm
 from nanolint.memory.tensors.ops.unary import abs
 from nanolint.memory.tensors.ops.views import cast, clone
-from nanolint.memory.tensors.tensor import autograd_follows
+from nanolint.memory.tensors.tensor import autograd_follows, empty
 from nanolint.memory.tensors.tracing import tracer_at
 from nanolint.memory.tensors.unknown import NotModelled
 
@@ -104,6 +104,39 @@ def binary_cross_entropy_with_logits(
         return [slope if count == 1 else div(slope, count)]
 
     return record(out, (wide,), backward, wide, wide_target)
+
+
+@says_reduction
+def binary_cross_entropy(
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: object = None,
+    reduce: object = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``F.binary_cross_entropy`` without weights, of a target that does not learn
+    (aten/src/ATen/native/cuda/Loss.cu): autocast refuses it."""
+    if weight is not None:
+        raise NotModelled("binary_cross_entropy with weights")
+    if target.requires_grad:
+        raise NotModelled("binary_cross_entropy of a target that learns")
+    if x.shape != target.shape or x.dtype is not target.dtype:
+        raise NotModelled("binary_cross_entropy of another shape or type")
+    if not (x.is_contiguous and target.is_contiguous):
+        raise NotModelled("binary_cross_entropy of what is not contiguous")
+    if x.device.half is not None or tracer_at(x.device) is not None:
+        raise NotModelled("binary_cross_entropy under autocast or torch.compile")
+    with x.device.no_grad():
+        loss = elementwise(x.dtype, "loss", x, target)
+        if reduction != "none":
+            _reduced(loss, reduction)
+            loss.shape, loss.strides = (), ()  # it keeps its memory
+
+    def backward(g: Tensor, x: Tensor, target: Tensor) -> list[Tensor | None]:
+        return [empty(g.device, x.shape, x.dtype, x.role.gradient)]
+
+    return record(loss, (x,), backward, x, target)
 
 
 def _reduced(each: Tensor, reduction: str) -> Tensor:

@@ -32,7 +32,8 @@ class DataLoader:
         return batches_of(samples, self.batch_size, self.drop_last)
 
     def __iter__(self):
-        return batches(self.dataset, self.batch_size, self.collate_fn)
+        sampler = self.sampler if self.batch_sampler is None else self.batch_sampler
+        return batches(self.dataset, self.batch_size, self.collate_fn, self.drop_last, sampler)
 
 
 def batches_of(samples, size, drop_last):

@@ -19,6 +19,14 @@ def main(config_path=NOT_SAID, config_name=None, version_base=NOT_SAID):
             return unheard("what the launch line says to hydra")
         if version_base is NOT_SAID or version_base in ("1.0", "1.1"):
             assumed("the files are there in the folder of its own that hydra starts the script in")
+        is_file = config_name is None and isinstance(config_path, str)
+        if is_file and config_path.endswith(".yml"):
+            return unheard("hydra before 1.0, which takes config_path for a file, is not followed")
+        if is_file and config_path.endswith(".yaml"):
+            assumed("hydra before 1.0 is assumed, which takes config_path for a file")
+            return made(
+                composed(function, os.path.dirname(config_path), os.path.basename(config_path))
+            )
         if config_name is None:
             return DictConfig()
         if config_path is NOT_SAID:

@@ -52,6 +52,16 @@ class L1Loss(MSELoss):
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
+class BCELoss(Module):
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__()
+        self.register_buffer("weight", weight)
+        self.reduction = _reduction(size_average, reduce, reduction)
+
+    def forward(self, input, target):
+        return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+
+
 class BCEWithLogitsLoss(Module):
     def __init__(
         self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
