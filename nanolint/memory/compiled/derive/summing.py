@@ -269,15 +269,16 @@ class Summing(Realizing):
 
         Raises NotTraced where one may decide whose steps are not known.
         """
-        for read in reads:
-            if read.depends and all(read.depends) and len(read.strides) != len(loops):
-                raise NotTraced("a sum of what lies in several parts")
         known = [
             (read, [on for on, size in zip(read.depends, loops, strict=True) if size > 1])
             for read in reads
             if read.depends is not None and len(read.strides) == len(loops)
         ]
         whole = [read for read, depends in known if all(depends)]
+        if not whole:
+            for read in reads:
+                if "repeat in parts" in read.tag and len(read.strides) != len(loops):
+                    raise NotTraced("a sum over what is repeated, in another order")
         if whole or not self._inductor.splits_repeated:
             return whole
         outer = sum(size > 1 for size in loops[:kept])
