@@ -115,10 +115,26 @@ def tanh(x: Tensor) -> Tensor:
 
 def leaky_relu(x: Tensor, negative_slope: Number = 0.01, inplace: bool = False) -> Tensor:
     """``F.leaky_relu``."""
+    if not inplace and tracer_at(x.device) is not None:
+        return _chosen_by_sign(x, negative_slope)
     how = f"{negative_slope}"
     return _kernel(
         x, "leaky ReLU output", saves_result=inplace, bounds=(0,), inplace=inplace, how=how
     )
+
+
+def _chosen_by_sign(x: Tensor, slope: Number) -> Tensor:
+    """``F.leaky_relu`` in a graph: a comparison, in float32, that the gradient asks for again
+    (torch/_refs/nn/functional/__init__.py, torch/_decomp/decompositions.py)."""
+    wide, dtype = promote(x.dtype, FLOAT32), x.dtype
+
+    def chosen(by: Tensor, of: Tensor) -> Tensor:
+        mask, value = compare(cast(by, wide), 0, how="above"), cast(of, wide)
+        return cast(where(mask, value, mul(value, slope)), dtype)
+
+    with x.device.no_grad():
+        out = cast(chosen(x, x), dtype, x.role.made("leaky ReLU output"))
+    return record(out, (x,), lambda g, x: [cast(chosen(x, g), dtype, x.role.gradient)], x)
 
 
 def elu(x: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
