@@ -140,7 +140,6 @@ RESERVED_OTHERWISE = {
     "kinds: steps until it halts",
     "kinds: a world model",
     "kinds: variance and covariance of two views",
-    "models: equal largest outputs of a batch",  # 32 MiB
     "compiled: random tokens are dropped",
     "mixtures: one expert with a capacity, one_hot",
     "mixtures: sorted, in equal parts, in bfloat16",

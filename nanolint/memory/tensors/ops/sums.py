@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Dims: TypeAlias = "list[tuple[int, int]]"  # (stride, size) in elements
 
 MOST_OFFSET = 1 << 31  # bytes from the first to the last element
+MOST_PARTS = 256  # of a tensor of 512 GiB, which no card holds: more are not told apart
 THREADS = 512  # of a block, at most; shared by the columns that one thread sums at once
 VECTOR = 4  # elements that one thread loads at once, where they lie so
 WARP = 32
@@ -74,7 +75,8 @@ def scratch_bytes(
 
 def _parts(over: Dims, kept: Dims, itemsize: int) -> list[tuple[Dims, Dims]]:
     every = [*over, *kept]
-    if itemsize * sum(stride * (size - 1) for stride, size in every) < MOST_OFFSET:
+    reach = itemsize * sum(stride * (size - 1) for stride, size in every)
+    if not MOST_OFFSET <= reach < MOST_PARTS * MOST_OFFSET:
         return [(over, kept)]
     at = max(range(len(every)), key=lambda at: every[at][0] * (every[at][1] - 1))
     stride, size = every[at]
