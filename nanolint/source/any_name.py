@@ -74,8 +74,7 @@ def _owner(node: ast.expr) -> ast.expr | None:
     """``config`` of ``vars(config)`` and of ``config.__dict__``."""
     if isinstance(node, ast.Attribute) and node.attr == "__dict__":
         return node.value
-    is_vars = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    if isinstance(node, ast.Call) and is_vars and ast.unparse(node.func) == "vars":
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars":
         return node.args[0] if node.args else None
     return None
 

@@ -275,12 +275,12 @@ class Summing(Realizing):
             if read.depends is not None and len(read.strides) == len(loops)
         ]
         whole = [read for read, depends in known if all(depends)]
-        if not whole:
-            for read in reads:
-                if "repeat in parts" in read.tag and len(read.strides) != len(loops):
-                    raise NotTraced("a sum over what is repeated, in another order")
-        if whole or not self._inductor.splits_repeated:
+        if whole:
             return whole
+        if any("repeat in parts" in each.tag and len(each.strides) != len(loops) for each in reads):
+            raise NotTraced("a sum over what is repeated, in another order")
+        if not self._inductor.splits_repeated:
+            return []
         outer = sum(size > 1 for size in loops[:kept])
         return [read for read, depends in known if any(depends[outer:])]
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Unknown, Value
 
 # What settings are: tensors and modules among the attributes stay as they are.
-_SETTINGS = (int, float, complex, str, type(None), Dtype, tuple, list, dict, set, Field)
+_SETTINGS = frozenset(
+    {bool, int, float, complex, str, type(None), Dtype, tuple, list, dict, set, Field}
+)
 
 
 class _Call(NamedTuple):
@@ -59,11 +61,8 @@ def _settings(names: dict[str, Value], beginning: str) -> list[str]:
     return [
         name
         for name, value in names.items()
-        if name.startswith(beginning) and not name.startswith("__") and type(value) in _KINDS
+        if name.startswith(beginning) and not name.startswith("__") and type(value) in _SETTINGS
     ]
-
-
-_KINDS = frozenset((*_SETTINGS, bool))
 
 
 def _held(node: ast.expr, frame: Frame) -> Value:

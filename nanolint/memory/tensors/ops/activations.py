@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.memory.tensors.dtypes import Number
+    from nanolint.memory.tensors.role import Role
     from nanolint.memory.tensors.tensor import Tensor
 
 
@@ -128,13 +129,13 @@ def _chosen_by_sign(x: Tensor, slope: Number) -> Tensor:
     (torch/_refs/nn/functional/__init__.py, torch/_decomp/decompositions.py)."""
     wide, dtype = promote(x.dtype, FLOAT32), x.dtype
 
-    def chosen(by: Tensor, of: Tensor) -> Tensor:
+    def chosen(by: Tensor, of: Tensor, role: Role) -> Tensor:
         mask, value = compare(cast(by, wide), 0, how="above"), cast(of, wide)
-        return cast(where(mask, value, mul(value, slope)), dtype)
+        return cast(where(mask, value, mul(value, slope)), dtype, role)
 
     with x.device.no_grad():
-        out = cast(chosen(x, x), dtype, x.role.made("leaky ReLU output"))
-    return record(out, (x,), lambda g, x: [cast(chosen(x, g), dtype, x.role.gradient)], x)
+        out = chosen(x, x, x.role.made("leaky ReLU output"))
+    return record(out, (x,), lambda g, x: [chosen(x, g, x.role.gradient)], x)
 
 
 def elu(x: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:

@@ -81,10 +81,7 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """``F.binary_cross_entropy_with_logits`` without weights, of a target that does not learn:
     float32 under autocast."""
-    if weight is not None or pos_weight is not None:
-        raise NotModelled("binary_cross_entropy_with_logits with weights")
-    if target.requires_grad:
-        raise NotModelled("binary_cross_entropy_with_logits of a target that learns")
+    _refuse_others("binary_cross_entropy_with_logits", target, weight, pos_weight)
     wide_target = to_float32(target)
     wide = to_float32(x)
     is_traced = tracer_at(x.device) is not None
@@ -117,10 +114,7 @@ def binary_cross_entropy(
 ) -> Tensor:
     """``F.binary_cross_entropy`` without weights, of a target that does not learn
     (aten/src/ATen/native/cuda/Loss.cu): autocast refuses it."""
-    if weight is not None:
-        raise NotModelled("binary_cross_entropy with weights")
-    if target.requires_grad:
-        raise NotModelled("binary_cross_entropy of a target that learns")
+    _refuse_others("binary_cross_entropy", target, weight)
     if x.shape != target.shape or x.dtype is not target.dtype:
         raise NotModelled("binary_cross_entropy of another shape or type")
     if not (x.is_contiguous and target.is_contiguous):
@@ -137,6 +131,13 @@ def binary_cross_entropy(
         return [empty(g.device, x.shape, x.dtype, x.role.gradient)]
 
     return record(loss, (x,), backward, x, target)
+
+
+def _refuse_others(name: str, target: Tensor, *weights: Tensor | None) -> None:
+    if any(each is not None for each in weights):
+        raise NotModelled(f"{name} with weights")
+    if target.requires_grad:
+        raise NotModelled(f"{name} of a target that learns")
 
 
 def _reduced(each: Tensor, reduction: str) -> Tensor:
