@@ -167,6 +167,8 @@ class Family:
         self._read: list[Read] = []
         self._is_plain = False  # what was read with symbolic numbers was wrong
         self._plain: set[frozenset[int]] = set()  # the places of those that cannot be symbolic
+        # The last run that could not be read so, and the places: maybe it cannot be read at all.
+        self._failed: tuple[Numbers, frozenset[int]] | None = None
 
     @property
     def readings(self) -> list[Reading]:
@@ -213,8 +215,7 @@ class Family:
             reading = Reading(asked, formulas, numbers, varying, tape, self._counts)
             found = reading.tape(card, numbers)
         except Exception:  # whatever it is, plain numbers tell
-            self._plain.add(varying)
-            self._counts.are_plain |= varying == self._counts.places
+            self._failed = numbers, varying
             return None
         finally:
             forget_sizes()
@@ -247,6 +248,10 @@ class Family:
 
     def add(self, card: Card, numbers: Numbers, tape: Tape) -> None:
         """Remember what was read with plain numbers, and hold to it what was said of it."""
+        if self._failed is not None and self._failed[0] == numbers:
+            varying = self._failed[1]  # which only symbolic ones fail for
+            self._plain.add(varying)
+            self._counts.are_plain |= varying == self._counts.places
         read = Read(card, numbers, tape)
         self._is_plain = self._is_plain or not all(each.hold(read) for each in self.readings)
         if self._is_plain:
@@ -272,7 +277,7 @@ def _are_alike(one: Tape, other: Tape) -> bool:
     return all(getattr(one, each) == getattr(other, each) for each in columns)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)  # who types goes back to one that was read before a dozen others were
 def family_of(
     _recipe: tuple[object, ...],
     counts: frozenset[int],
@@ -285,7 +290,7 @@ def family_of(
     return Family(_counts_of(script, counts), compiled=compiled)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _counts_of(_script: tuple[SourceText, ...], places: frozenset[int]) -> Counts:
     """Those of a script, in whatever run of it."""
     return Counts(places)

@@ -158,18 +158,26 @@ def shared(
 ) -> Recorded[Tape] | Unread:
     """What ``record`` makes of a recipe on ``card``; what it was for another one, where that has
     answered alike. ``recipe`` is all else that it follows from."""
-    known = _of_any_card(recipe)
-    for asked, found in known:
-        if asked.answers_alike(card):
-            return found
-    asked = Asked(card)
-    found = record(asked)
-    known.append((asked, found))
-    del known[:-MOST_CARDS]
+    known, of_card = _of_any_card(recipe)
+    if card in of_card:
+        return of_card[card]
+    found = next((each for asked, each in known if asked.answers_alike(card)), None)
+    if found is None:
+        asked = Asked(card)
+        found = record(asked)
+        known.append((asked, found))
+        del known[:-MOST_CARDS]
+    of_card[card] = found
+    while len(of_card) > MOST_CARDS:
+        del of_card[next(iter(of_card))]
     return found
 
 
 @lru_cache(maxsize=MOST_RUNS)
-def _of_any_card(_recipe: tuple[object, ...]) -> list[tuple[Asked, Recorded[Tape] | Unread]]:
-    """What was recorded of a recipe so far, and what of the card that follows from."""
-    return []
+def _of_any_card(
+    _recipe: tuple[object, ...],
+) -> tuple[list[tuple[Asked, Recorded[Tape] | Unread]], dict[Card, Recorded[Tape] | Unread]]:
+    """What was recorded of a recipe so far, and what of the card that follows from; and what that
+    is for each card: to see that two answer alike takes up to 10 ms, and a keystroke asks 30 times.
+    """
+    return [], {}

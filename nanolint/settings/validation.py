@@ -7,12 +7,14 @@ without pydantic: its import and the making of a validator take longer than many
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from nanolint.files import cache
 from nanolint.settings.tables import KEYS, TARGET_KEYS, Settings, SettingsError, TargetTable
 
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails
 
 # From pydantic's words to TOML's.
@@ -45,9 +47,16 @@ def _validated(text: str, where: str) -> Settings:
 
     try:
         # By way of JSON, where strict validation still takes a list for a tuple.
-        return pydantic.TypeAdapter(Settings).validate_json(text)
+        return _adapter().validate_json(text)
     except pydantic.ValidationError as error:
         raise SettingsError(f"{where}: {_describe(error.errors()[0])}") from None
+
+
+@lru_cache(maxsize=1)  # to make one takes 4 ms, which an editor would wait for at each keystroke
+def _adapter() -> TypeAdapter[Settings]:
+    import pydantic
+
+    return pydantic.TypeAdapter(Settings)
 
 
 def _taken(table: dict[str, Any]) -> dict[str, Any]:

@@ -44,6 +44,23 @@ def test_a_card_that_answers_otherwise_has_a_tape_of_its_own() -> None:
     assert few.sizes != many.sizes
 
 
+def test_whether_cards_answer_alike_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = representative(RUN)
+    first, other = (find(name).gpu for name in ("l40s", "rtx-4080"))
+    asked = []
+    answers_alike = Asked.answers_alike
+
+    def noted(self: Asked, card: Card) -> bool:
+        asked.append(card)
+        return answers_alike(self, card)
+
+    monkeypatch.setattr(Asked, "answers_alike", noted)
+    tapes = [recorded(run, each) for each in (first, other)]
+    before = len(asked)
+    assert [recorded(run, each) for each in (other, first, other)] == [tapes[1], tapes[0], tapes[1]]
+    assert len(asked) == before
+
+
 def test_what_was_not_asked_does_not_matter() -> None:
     asked = Asked(Card(46, 1536, 1))
     assert asked.answers_alike(Card(1, 1, 1))

@@ -258,6 +258,25 @@ def test_what_nobody_uses_is_read_once(
     assert len(reads) == 1
 
 
+def test_what_cannot_be_read_says_nothing_of_what_can(tmp_path: Path, reads: list[int]) -> None:
+    settings = "compile = False\nn_layer = 2\nblock_size = 64\nn_embd = {}\nmax_iters = {}\n"
+    path = write_project(tmp_path, {"config/a.py": settings.format(96, 600)}) / "config" / "a.py"
+    session = Session({}, pytest.fail)
+    session.set_target(CARD)
+    session.open("config", path, settings.format(96, 600), is_python=True)
+    document = session.document("config")
+    assert document is not None
+    for width, counts in ((96, (600, 700)), (97, (700,)), (192, (700, 800, 900, 1000))):
+        for count in counts:  # no width of 97 is a whole number of heads
+            session.change("config", settings.format(width, count))
+            assert document.judged is not None
+    assert len(reads) <= 6  # and one of each count of the last width without what was shown before
+    before = len(reads)
+    session.change("config", settings.format(192, 1100))
+    assert document.judged is not None
+    assert len(reads) == before
+
+
 def type_numbers(tmp_path: Path, line: str, others: str) -> None:
     """A config with one line, and with others that have numbers."""
     settings = "compile = False\nn_layer = 2\nn_embd = 64\nn_head = 4\nblock_size = 64\n"
