@@ -8,22 +8,21 @@ What has a name that nobody uses decides nothing, be it a number, a text or a tr
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nanolint.memory.named import named as named_in
 from nanolint.run.program import SETTINGS
-from nanolint.source.python import python_tree, statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from nanolint.memory.named import Named
     from nanolint.run.program import SourceText
 
-ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 # Whole numbers that count: how long it trains, and when something is done. Sizes hardly ever follow
 # from them, and they are typed often.
 COUNTS = re.compile(r"iter|step|interval|every|warmup|epoch|seed", re.IGNORECASE)
@@ -34,18 +33,6 @@ UNNAMED = re.compile(
     r"|\bimport\s+\(?\*|\bgetattr\b(?!\([\w.]+, *[\"'])"
 )
 Spot = tuple[str, int, int]  # a path, a line, a column in bytes
-
-
-class Named(NamedTuple):
-    """A constant where it stands in its line, in bytes, and what it is given to; ``is_global``
-    where that is one name of the module's own."""
-
-    line: int
-    start: int
-    end: int
-    value: Any
-    name: str
-    is_global: bool
 
 
 class Numbered(NamedTuple):
@@ -94,7 +81,7 @@ def _numbered(listed: tuple[SourceText, ...]) -> tuple[Numbered, ...]:
     """Of files of settings none, nor where two files are shown by one path."""
     times = Counter(each.path for each in listed)
     named = [
-        () if times[each.path] > 1 or each.module.startswith(SETTINGS) else _named(each.text)
+        () if times[each.path] > 1 or each.module.startswith(SETTINGS) else named_in(each.text)
         for each in listed
     ]
     unused = _unused([each.text for each in listed], [name for each in named for name in each])
@@ -123,31 +110,6 @@ def _unused(texts: Iterable[str], named: Iterable[Named]) -> frozenset[str]:
 def _words(text: str) -> Counter[str] | None:
     """How often each word stands in a text, comments included; None where names are no words."""
     return None if UNNAMED.search(text) else Counter(WORD.findall(text))
-
-
-@lru_cache(maxsize=64)
-def _named(text: str) -> tuple[Named, ...]:
-    """Whatever constants have a name, in their order."""
-    try:
-        tree = python_tree(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    own = frozenset(map(id, tree.body))
-    found = [
-        _given(each, value, is_global=id(each) in own)
-        for each in statements(tree)
-        if isinstance(each, ASSIGNMENTS) and isinstance(value := each.value, ast.Constant)
-    ]
-    return tuple(sorted(found, key=lambda each: each[:2]))
-
-
-def _given(to: ast.Assign | ast.AnnAssign, value: ast.Constant, *, is_global: bool) -> Named:
-    targets = to.targets if isinstance(to, ast.Assign) else [to.target]
-    name = targets[0].id if isinstance(targets[0], ast.Name) else ""
-    is_short = value.lineno == value.end_lineno and len(targets) == 1
-    is_plain = is_global and is_short and bool(name) and not name.startswith("__")
-    end = value.end_col_offset or 0
-    return Named(value.lineno, value.col_offset, end, value.value, name, is_plain)
 
 
 @lru_cache(maxsize=64)
