@@ -6,18 +6,21 @@ What comes of them is remembered where runs are read and judged, so that the key
 from __future__ import annotations
 
 import gc
+import sys
+import time
 from contextlib import suppress
 from importlib import import_module
+from itertools import islice
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.judging import judge_ahead
-from nanolint.lsp.likely import MICRO_BATCH, OTHERS, likely_texts
+from nanolint.lsp.likely import OTHERS, likely_texts
 from nanolint.memory.recording import kind
 from nanolint.memory.turns import GaveWay, giving_way
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
     from pathlib import Path
 
     from nanolint.linting.plan import Plan
@@ -26,12 +29,17 @@ if TYPE_CHECKING:
 # Imported by the first text that Python cannot parse, which is the first one that is typed.
 FIRST = "nanolint.source.from_libcst"
 OFTEN = 100  # looks for young garbage, behind which all that lives is looked through
-MOST_READ = 64  # places in kinds of runs of which it is remembered that they were read ahead
+MOST_READ = 256  # values in kinds of runs of which it is remembered that they were read ahead
+# Texts of a value, and seconds, both of which are over before the next one has its turn.
+A_FEW, SOME, MANY, ALL = (3, 0.1), (6, 0.7), (6, 1.2), (sys.maxsize, 0.0)
+READING_S = 0.05  # that a text takes at least that is read; any other one leaves little garbage
+MOST_YOUNG = 100_000  # objects since Python looked for garbage, beside those of a reading
+NEXT = 3  # values whose texts are judged again: a reading of one may depend on any other number
 
 
 def tidy_up() -> None:
-    """Have Python look for garbage while nobody waits: for what came since it did so last, 15 ms
-    behind a reading; every so often in all that lives, 0.3 s."""
+    """Have Python look for garbage as a pause of typing begins: in what came since it did so last;
+    every so often in all that lives, 0.3 s, which nobody waits for who has just stopped."""
     gc.collect(1 if gc.get_count()[-1] < OFTEN else 2)
 
 
@@ -40,26 +48,13 @@ class Ahead:
 
     def __init__(self) -> None:
         self._wanted = Event()
-        self._read: list[object] = []
+        self._read: dict[object, int] = {}  # how many texts, by what they are of
         self._reader: Thread | None = None
 
     def begin(self, context: Context, plan: Plan, typed: int | None = None) -> None:
-        """Read on from ``context``, where somebody typed last, and what was not read before in runs
-        that differ in numbers alone: of other micro-batches, with as many passes; of all else, in
-        this micro-batch, too."""
+        """Read on from ``context``, where somebody typed last, a few texts of each value in turn,
+        and then what is left."""
         self.give_way()
-        runs = [(each.run, each.target) for each in context.cases]
-        kinds = tuple((kind(run, target.gpu), target) for run, target in runs if run and target)
-        known = [run for run, _ in runs if run]
-        passes = tuple(each.gradient_accumulation_steps for each in known)
-        batches = tuple(each.batch_size for each in known)
-        likely = {
-            (kinds, what, passes, () if what in (MICRO_BATCH, OTHERS) else batches): texts
-            for what, texts in likely_texts(context, typed).items()
-        }
-        unread = {key: texts for key, texts in likely.items() if key not in self._read}
-        if not kinds or not unread:
-            return
         self._wanted = wanted = Event()
         before = self._reader
 
@@ -68,12 +63,64 @@ class Ahead:
                 before.join()
             with suppress(GaveWay), giving_way(wanted.is_set):
                 import_module(FIRST)
-                for key, texts in unread.items():
-                    _judge(texts, context.path, plan)
-                    self._read = [*self._read, key][-MOST_READ:]
+                self._read_in_turn(context, plan, typed)
 
         self._reader = Thread(target=read, name="ahead", daemon=True)
         self._reader.start()
+
+    def _read_in_turn(self, context: Context, plan: Plan, typed: int | None) -> None:
+        """Of what comes next more than of all else; then more of that, too."""
+        left = [*self._unread(context, typed)]
+        at_once = 1 if typed is None else 2  # what counts, and what stands below what was typed
+        for much in (A_FEW, SOME, ALL):
+            waiting, left = left, []
+            for place, (key, texts) in enumerate(waiting):
+                turn = MANY if place < at_once else much
+                if not self._judge(key, texts, context.path, plan, turn):
+                    left.append((key, texts))
+            at_once = 0
+
+    def _unread(
+        self, context: Context, typed: int | None
+    ) -> Iterator[tuple[object, Iterator[tuple[int, str]]]]:
+        """The texts that are likely with their numbers, without those that were read before in runs
+        that differ in numbers alone: of other micro-batches, with as many passes; of all else, in
+        this micro-batch, too. What comes next depends on all other numbers: it is always read."""
+        runs = [(each.run, each.target) for each in context.cases]
+        kinds = tuple((kind(run, target.gpu), target) for run, target in runs if run and target)
+        known = [run for run, _ in runs if run]
+        passes = tuple(each.gradient_accumulation_steps for each in known)
+        batches = tuple(each.batch_size for each in known)
+        if not kinds:
+            return
+        for place, (what, texts) in enumerate(likely_texts(context, typed).items()):
+            key = (kinds, what, passes, () if what == OTHERS else batches)
+            read = 0 if place < NEXT else self._read.get(key, 0)
+            yield key, islice(enumerate(texts, 1), read, None)
+
+    def _judge(
+        self,
+        key: object,
+        texts: Iterator[tuple[int, str]],
+        path: Path | None,
+        plan: Plan,
+        turn: tuple[int, float],
+    ) -> bool:
+        """Judge texts until a turn is over; returns whether these were all."""
+        start, (few, seconds) = time.monotonic(), turn
+        for done, (number, text) in enumerate(texts, 1):
+            began = time.monotonic()
+            with suppress(Exception):  # it is told when the text is typed
+                judge_ahead(text, path, plan)
+            now = time.monotonic()
+            if now >= began + READING_S or gc.get_count()[0] > MOST_YOUNG:
+                gc.collect(1)  # 15 ms behind a reading
+            self._read[key] = max(number, self._read.pop(key, 0))
+            while len(self._read) > MOST_READ:
+                del self._read[next(iter(self._read))]
+            if done >= few and now >= start + seconds:
+                return False
+        return True
 
     def give_way(self) -> None:
         """End it, before its next reading: somebody waits for an answer."""
@@ -88,10 +135,3 @@ class Ahead:
         """Wait until everything is read."""
         if self._reader is not None:
             self._reader.join()
-
-
-def _judge(texts: Iterable[str], path: Path | None, plan: Plan) -> None:
-    for text in texts:
-        with suppress(Exception):  # it is told when the text is typed
-            judge_ahead(text, path, plan)
-        tidy_up()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # How long the document that is typed in waits for the next keystroke, and the others that depend
 # on it, in seconds; and after how long nobody is taken to type.
-PAUSE, LONG_PAUSE, QUIET = 0.002, 0.3, 0.4
+PAUSE, LONG_PAUSE, QUIET = 0.002, 0.3, 0.3
 
 
 class NanolintServer(LanguageServer):

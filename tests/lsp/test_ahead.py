@@ -12,17 +12,8 @@ import pytest
 
 from nanolint.lsp.ahead import Ahead
 from nanolint.lsp.judging import judge_ahead
-from nanolint.lsp.likely import (
-    COUNTS,
-    FRACTIONS,
-    MICRO_BATCH,
-    OTHERS,
-    RATES,
-    TRUTHS,
-    likely_texts,
-    micro_batches,
-    sizes,
-)
+from nanolint.lsp.likely import FOLLOWED, OTHERS, likely_texts
+from nanolint.lsp.likely_numbers import micro_batches, sizes
 from nanolint.lsp.server import NanolintServer
 from nanolint.lsp.session import Session
 from nanolint.memory import recording
@@ -115,15 +106,19 @@ def test_it_is_read_ahead_once_for_runs_that_differ_in_the_micro_batch_alone(
     first = len(texts)
     assert first > 100
     editor.read_ahead(ahead)
-    assert len(texts) == first
+    again = texts[first:]  # what comes first
+    assert 0 < len(again) < first / 2
+    assert all("n_layer = 2" in each for each in again)
     editor.session.change("a", sized.replace("12", "16", 1))
+    texts.clear()
     editor.read_ahead(ahead)
-    again = texts[first:]  # contexts, for this micro-batch
-    assert 0 < len(again) < 20
-    assert all("batch_size = 16 " in each for each in again)
+    others = [each for each in texts if "batch_size = 16 " not in each]
+    assert others[0] == sized.replace("12", "1", 1)
+    assert len(others) < first / 2
     editor.session.change("a", sized.replace("n_layer = 2", "n_layer = 3"))
+    texts.clear()
     editor.read_ahead(ahead)
-    assert len(texts) == 2 * first + len(again)
+    assert len(texts) > 100
 
 
 def test_it_ends_before_its_next_reading_once_somebody_types(
@@ -195,46 +190,69 @@ def test_fixes_of_other_files_are_tried_ahead_too(
 def test_only_the_number_differs_in_a_likely_text(editor: Editor) -> None:
     context = editor.document.context
     assert context is not None
-    texts = list(likely_texts(context)[MICRO_BATCH])
+    texts = list(likely_texts(context)["batch_size = 12"])
     assert texts[0] == CONFIG.replace("12", "1", 1)
-    assert CONFIG.replace("12", "120", 1) in texts[1:3]
+    assert CONFIG.replace("12", "8", 1) in texts[1:3]
     assert CONFIG not in texts
     assert len(set(texts)) == len(texts)
 
 
-def test_one_keystroke_more_is_likelier_than_any_other_number() -> None:
-    values = micro_batches(1)
-    assert values[:10] == [10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
-    assert {2, 4, 8, 256, 512} <= set(values)
+def test_numbers_that_people_choose_are_likelier_than_one_keystroke_more() -> None:
+    values = micro_batches(4)
+    assert values[:2] == [2, 8]
+    assert {1, 3, 6, 32, 256, 512} | set(range(40, 50)) <= set(values)
+    assert values.index(16) < values.index(41)
     assert 0 not in values
-    assert 1 not in values
+    assert 4 not in values
 
 
-def test_it_goes_on_with_the_number_that_was_typed_last(editor: Editor) -> None:
-    editor.session.change("a", CONFIG.replace("64", "128"))
+def test_it_goes_down_from_where_somebody_typed_last(editor: Editor) -> None:
+    editor.session.change("a", CONFIG.replace("n_layer = 2", "n_layer = 3"))
     context = editor.document.context
     assert context is not None
     found = likely_texts(context, editor.document.typed)
-    assert list(found)[:2] == [COUNTS, "n_embd"]
-    assert next(iter(found["n_embd"])) == CONFIG.replace("64", "12")
-    assert CONFIG.replace("64", "256") in found["n_embd"]
-    editor.session.change("a", CONFIG.replace("12", "16", 1))
-    assert "n_embd" not in likely_texts(context, editor.document.typed)
+    assert list(found) == [
+        FOLLOWED,
+        "n_head = 2",
+        "n_embd = 64",
+        "batch_size = 12",
+        "n_layer = 3",
+        OTHERS,
+    ]
+    (first, *_) = found["n_head = 2"]
+    assert first == context.text.replace("n_head = 2", "n_head = 1")
+    assert context.text.replace("64", "128") in found["n_embd = 64"]
 
 
-def test_a_context_is_read_ahead_after_the_micro_batch(editor: Editor) -> None:
-    text = f"block_size = 1024\n{CONFIG}"
-    editor.session.change("a", text)
+def test_what_does_not_fit_is_likely_to_be_typed_again(editor: Editor) -> None:
+    editor.session.change("a", CONFIG.replace("12", "8192", 1))
     context = editor.document.context
     assert context is not None
-    found = likely_texts(context)
-    order = list(found)
-    assert order.index(MICRO_BATCH) < order.index("block_size") < order.index(OTHERS)
-    assert text.replace("1024", "2048") in found["block_size"]
+    found = likely_texts(context, editor.document.typed)
+    assert list(found)[:3] == [FOLLOWED, "n_layer = 2", "batch_size = 8192"]
+    assert context.text.replace("8192", "4096") in found["batch_size = 8192"]
+
+
+def test_each_value_has_its_turn_before_all_of_one_is_read(
+    editor: Editor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+
+    def judged(text: str, *_: object) -> None:
+        texts.append(text)
+
+    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", judged)
+    monkeypatch.setattr("nanolint.lsp.ahead.A_FEW", (1, 0.0))
+    monkeypatch.setattr("nanolint.lsp.ahead.MANY", (1, 0.0))
+    editor.read_ahead(Ahead())
+    assert "batch_size = 1 " in texts[0]
+    assert "n_layer = 2" not in texts[1]
+    assert "n_head = 2" not in texts[2]
 
 
 @pytest.mark.parametrize(
-    ("written", "others"), [("0.2", ["0.0"]), ("0", ["0.1", "0.2"]), ("0.0", ["0.1", "0.2"])]
+    ("written", "others"),
+    [("0.2", ["0.0", "0"]), ("0", ["0.1", "0.2"]), ("0.0", ["0.1", "0.2", "0"])],
 )
 def test_a_model_is_read_ahead_without_dropout_or_with_it(
     editor: Editor, written: str, others: list[str]
@@ -243,13 +261,13 @@ def test_a_model_is_read_ahead_without_dropout_or_with_it(
     editor.session.change("a", text)
     context = editor.document.context
     assert context is not None
-    found = list(likely_texts(context)[RATES])
+    found = list(likely_texts(context)[f"dropout = {written}"])
     assert found == [text.replace(written, other, 1) for other in others]
 
 
 def test_a_number_is_typed_digit_by_digit() -> None:
     typed = sizes(1024)
-    assert typed[:3] == [102, 10, 1]
+    assert typed[:6] == [102, 10, 1, 5, 51, 512]
     assert {5, 51, 512, 2, 20, 204, 2048, 25, 256, 4, 40, 409, 4096} <= set(typed)
     assert not {0, 1024} & set(typed)
 
@@ -277,8 +295,8 @@ def test_what_counts_is_typed_without_a_reading_whichever_it_is(editor: Editor) 
     context = editor.document.context
     assert context is not None
     twice = text.replace("6000", "12000").replace("500", "1000")
-    assert next(likely_texts(context)[COUNTS]) == twice
-    editor.read_likely(COUNTS, "max_iters", "lr_decay_iters", "eval_interval")
+    assert list(likely_texts(context)[FOLLOWED]) == [twice]
+    editor.read_likely(FOLLOWED, "max_iters = 6000", "lr_decay_iters = 6000", "eval_interval = 500")
     before = editor.readings
     for key, values in (
         ("max_iters", (600, 60, 6, 5, 50, 500, 5000)),
@@ -298,8 +316,8 @@ def test_the_other_truth_value_and_another_accumulation_are_typed_without_a_read
     editor.session.change("a", text)
     context = editor.document.context
     assert context is not None
-    assert list(likely_texts(context)[TRUTHS]) == [text.replace("True", "False")]
-    editor.read_likely(TRUTHS, "gradient_accumulation_steps")
+    assert list(likely_texts(context)["compile = True"]) == [text.replace("True", "False")]
+    editor.read_likely("compile = True", "gradient_accumulation_steps = 5 * 8")
     before = editor.readings
     for typed in ("5", "1", "16", "1", "12", "4 * 4"):
         editor.session.change("a", text.replace("5 * 8", typed))
@@ -313,7 +331,7 @@ def test_nothing_is_read_ahead_of_a_text_that_sets_no_number(editor: Editor) -> 
     editor.session.change("a", CONFIG.replace("12", "3 * 4", 1))
     context = editor.document.context
     assert context is not None
-    assert list(likely_texts(context)[MICRO_BATCH]) == []
+    assert "batch_size = 3 * 4" not in likely_texts(context)
 
 
 @pytest.mark.asyncio
@@ -348,13 +366,12 @@ def test_a_fraction_is_taken_away_without_a_reading(editor: Editor) -> None:
     assert editor.document.judged is not None
     context = editor.document.context
     assert context is not None
-    assert list(likely_texts(context)[FRACTIONS]) == [
-        text.replace("1e-4", "1"),
-        text.replace("0.1", "0"),
-    ]
-    editor.read_likely(FRACTIONS)
+    found = likely_texts(context)
+    assert next(iter(found["learning_rate = 1e-4"])) == text.replace("1e-4", "1")
+    assert next(iter(found["weight_decay = 0.1"])) == text.replace("0.1", "0")
+    editor.read_likely("learning_rate = 1e-4")
     before = editor.readings
-    for typed in ("1e-", "1e", "1"):
+    for typed in ("1e-", "1e", "1", "0", "3", "3e-4"):
         editor.session.change("a", text.replace("1e-4", typed))
         assert editor.document.judged is not None
     assert editor.readings == before
