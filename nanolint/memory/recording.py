@@ -6,7 +6,7 @@ This is the one cache of the memory model: what is known of a tape goes with it.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import ref
@@ -199,7 +199,6 @@ def _asks_for(tape: Tape, nbytes: int) -> bool:
     return nbytes in tape.sizes
 
 
-@lru_cache(maxsize=64)  # of a dozen runs a keystroke asks thirty times
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
     # A script, and some models, ask the card for more than what decides a tape.
     if isinstance(run.program, ReadScript):
