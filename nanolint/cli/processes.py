@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_WORKERS = 32
 PARALLEL_AFTER_SECONDS = 1.0  # by then new processes are worth their start
+ENDING_S = 1.0
 SAFE_PATH = "PYTHONSAFEPATH"
 
 Common = TypeVar("Common")
@@ -109,6 +110,8 @@ def _in_pool(
             for future in futures:
                 yield future.result()
         except BrokenProcessPool as error:
+            for each in begun:  # what one has open is closed before its status is known
+                each.join(ENDING_S)
             raise Killed(_ended([each.exitcode for each in begun])) from error
         except BaseException:  # nobody waits for what takes seconds to be read
             for each in multiprocessing.active_children():
