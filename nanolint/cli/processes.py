@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST_WORKERS = 32
 PARALLEL_AFTER_SECONDS = 1.0  # by then new processes are worth their start
-ENDING_S = 1.0
+ENDING_S = 1.0  # at most, until it is known how a process ended
 SAFE_PATH = "PYTHONSAFEPATH"
 
 Common = TypeVar("Common")

@@ -75,10 +75,9 @@ class Ahead:
         for much in (A_FEW, SOME, ALL):
             waiting, left = left, []
             for place, (key, texts) in enumerate(waiting):
-                turn = MANY if place < at_once else much
+                turn = MANY if much is A_FEW and place < at_once else much
                 if not self._judge(key, texts, context.path, plan, turn):
                     left.append((key, texts))
-            at_once = 0
 
     def _unread(
         self, context: Context, typed: int | None

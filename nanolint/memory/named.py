@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nanolint.source.python import new_tree, python_tree, statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 DECORATED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)  # by lines before their own
@@ -62,7 +62,7 @@ def named(text: str) -> tuple[Named, ...]:
             return ()
         is_usual = not any(each in text for each in OTHER_BREAKS)
         whole = frozenset(_whole_lines(tree)) if is_usual else frozenset()
-        found = _Text(lines, tuple(sorted(_of(tree), key=lambda each: each[:2])), whole)
+        found = _Text(lines, _in_order(_of(tree)), whole)
     _lately.appendleft(found)
     return found.named
 
@@ -84,7 +84,11 @@ def _changed(other: _Text, lines: list[str]) -> _Text | None:
         if own is None:
             return None
         found += [each._replace(line=at) for each in own]
-    return _Text(lines, tuple(sorted(found, key=lambda each: each[:2])), other.whole)
+    return _Text(lines, _in_order(found), other.whole)
+
+
+def _in_order(found: Iterable[Named]) -> tuple[Named, ...]:
+    return tuple(sorted(found, key=lambda each: each[:2]))
 
 
 @lru_cache(maxsize=64)

@@ -76,6 +76,14 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
     return Editor(tmp_path, monkeypatch)
 
 
+@pytest.fixture
+def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is read ahead from now on, none of which is read."""
+    found: list[str] = []
+    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", lambda text, *_: found.append(text))
+    return found
+
+
 def test_what_was_read_ahead_is_typed_without_a_reading(editor: Editor) -> None:
     editor.read_ahead(Ahead())
     before = editor.readings
@@ -91,14 +99,8 @@ def test_what_was_read_ahead_is_typed_without_a_reading(editor: Editor) -> None:
 
 
 def test_it_is_read_ahead_once_for_runs_that_differ_in_the_micro_batch_alone(
-    editor: Editor, monkeypatch: pytest.MonkeyPatch
+    editor: Editor, texts: list[str]
 ) -> None:
-    texts: list[str] = []
-
-    def judged(text: str, *_: object) -> None:
-        texts.append(text)
-
-    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", judged)
     sized = f"block_size = 64\n{CONFIG}"
     editor.session.change("a", sized)
     ahead = Ahead()
@@ -234,14 +236,8 @@ def test_what_does_not_fit_is_likely_to_be_typed_again(editor: Editor) -> None:
 
 
 def test_each_value_has_its_turn_before_all_of_one_is_read(
-    editor: Editor, monkeypatch: pytest.MonkeyPatch
+    editor: Editor, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts: list[str] = []
-
-    def judged(text: str, *_: object) -> None:
-        texts.append(text)
-
-    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", judged)
     monkeypatch.setattr("nanolint.lsp.ahead.A_FEW", (1, 0.0))
     monkeypatch.setattr("nanolint.lsp.ahead.MANY", (1, 0.0))
     editor.read_ahead(Ahead())

@@ -20,6 +20,7 @@ from validation.variations import TEXTS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from nanolint.lsp.session import Document
     from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
 
@@ -260,12 +261,7 @@ def test_what_nobody_uses_is_read_once(
 
 def test_what_cannot_be_read_says_nothing_of_what_can(tmp_path: Path, reads: list[int]) -> None:
     settings = "compile = False\nn_layer = 2\nblock_size = 64\nn_embd = {}\nmax_iters = {}\n"
-    path = write_project(tmp_path, {"config/a.py": settings.format(96, 600)}) / "config" / "a.py"
-    session = Session({}, pytest.fail)
-    session.set_target(CARD)
-    session.open("config", path, settings.format(96, 600), is_python=True)
-    document = session.document("config")
-    assert document is not None
+    session, document = opened(tmp_path, settings.format(96, 600))
     for width, counts in ((96, (600, 700)), (97, (700,)), (192, (700, 800, 900, 1000))):
         for count in counts:  # no width of 97 is a whole number of heads
             session.change("config", settings.format(width, count))
@@ -277,17 +273,23 @@ def test_what_cannot_be_read_says_nothing_of_what_can(tmp_path: Path, reads: lis
     assert len(reads) == before
 
 
+def opened(tmp_path: Path, text: str) -> tuple[Session, Document]:
+    """A config that is open."""
+    path = write_project(tmp_path, {"config/a.py": text}) / "config" / "a.py"
+    session = Session({}, pytest.fail)
+    session.set_target(CARD)
+    session.open("config", path, text, is_python=True)
+    document = session.document("config")
+    assert document is not None
+    return session, document
+
+
 def type_numbers(tmp_path: Path, line: str, others: str) -> None:
     """A config with one line, and with others that have numbers."""
     settings = "compile = False\nn_layer = 2\nn_embd = 64\nn_head = 4\nblock_size = 64\n"
-    path = write_project(tmp_path, {"config/a.py": settings + line}) / "config" / "a.py"
-    session = Session({}, pytest.fail)
-    session.set_target(CARD)
-    session.open("config", path, settings + line, is_python=True)
+    session, document = opened(tmp_path, settings + line)
     for number in (300, 400, 500, 700):
         session.change("config", settings + others.format(number))
-        document = session.document("config")
-        assert document is not None
         assert document.judged is not None
 
 
