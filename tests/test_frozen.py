@@ -8,7 +8,6 @@ import dataclasses
 import operator
 import pickle
 from dataclasses import FrozenInstanceError, asdict, field, fields, replace
-from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,6 +15,7 @@ from typing import Any, ClassVar
 import pytest
 
 from nanolint import frozen
+from nanolint.cached import cached_property
 
 PACKAGE = Path(frozen.__file__).parent
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.cached import cached_property
 from nanolint.cli.parser import UsageError
 from nanolint.cli.settable import Settable
 from nanolint.run.flags import plain_name

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanolint.cached import cached_property
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
 from nanolint.run.profile import MOST_STEPS, represented

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.cached import cached_property
 from nanolint.diagnostics import Severity
 from nanolint.files.door import absolute, is_file
 from nanolint.files.patterns import matches

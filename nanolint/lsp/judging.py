@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.cached import cached_property
 from nanolint.files import notes
 from nanolint.frozen import dataclass
 from nanolint.linting.engine import Report, judge, lint, read

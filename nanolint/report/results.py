@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nanolint.cached import cached_property
 from nanolint.diagnostics import Diagnostic, Safety, Severity
 from nanolint.frozen import dataclass
 

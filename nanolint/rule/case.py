@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nanolint.cached import cached_property
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nanolint.cached import cached_property
 from nanolint.diagnostics import BesideSpan, FlagSpan, Span
 from nanolint.frozen import dataclass
 from nanolint.run.settled import MEMORY, Layer, Override

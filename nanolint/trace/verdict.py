@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nanolint.cached import cached_property
 from nanolint.memory.allocator.play import play
 from nanolint.memory.constants import TRACE_ERROR_PER_MILLE
 from nanolint.memory.torch import takes_oldest_block

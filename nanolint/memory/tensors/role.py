@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nanolint.cached import cached_property
 from nanolint.memory.locating import named
 from nanolint.memory.tape import Component
 from nanolint.regex import lazily

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from nanolint.cached import cached_property
 from nanolint.gpus.abilities import has_bfloat16, has_triton
 from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import state_bytes

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.cached import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
