@@ -8,7 +8,10 @@ doubt.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from functools import cache
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -99,20 +102,30 @@ def _profiles(situation: Situation) -> Iterator[tuple[Path, bytes, Profile]]:
         return
     script = situation.script.relative_to(situation.root).as_posix()
     mentioned = json.dumps(script).encode()
-    for folder in (situation.root / FOLDER, SHIPPED):
-        for name in names(folder, "*.json")[:MOST_PROFILES]:
-            try:
-                content = read_bytes(folder / name, MOST_BYTES)
-                if mentioned not in content:
-                    continue
-                told = head(content)
-                if told.script != script:
-                    continue
-                if folder == SHIPPED and any(_changed_files(told, situation)):
-                    continue  # before its tapes are unpacked
-                yield folder / name, content, read(content)
-            except (Unusable, NotAProfile):
+    for path, content in chain(_own(situation.root / FOLDER), _shipped(SHIPPED)):
+        try:
+            if mentioned not in content:
                 continue
+            told = head(content)
+            if told.script != script:
+                continue
+            if path.parent == SHIPPED and any(_changed_files(told, situation)):
+                continue  # before its tapes are unpacked
+            yield path, content, read(content)
+        except (Unusable, NotAProfile):
+            continue
+
+
+def _own(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    """What could be a project's profiles."""
+    for name in names(folder, "*.json")[:MOST_PROFILES]:
+        with suppress(Unusable):
+            yield folder / name, read_bytes(folder / name, MOST_BYTES)
+
+
+@cache  # they are nanolint's own, 200 KB, and each keystroke asks
+def _shipped(folder: Path) -> list[tuple[Path, bytes]]:
+    return [(each, each.read_bytes()) for each in sorted(folder.glob("*.json"))]
 
 
 def digest_of(path: Path, text: str | None, free: Collection[str], places: Places) -> str:

@@ -108,11 +108,9 @@ def _doing_more(settings: Mapping[str, Setting], project: Project) -> dict[Path,
     something, or set a list."""
     not_known = {e.origin.path for e in settings.values() if not isinstance(e.value, Known)}
     found: dict[Path, str] = {}
-    for setting in settings.values():
-        path = setting.origin.path
-        if path is None or path in found or setting.origin.layer not in _CONFIGS:
-            continue
-        if is_train_script(path, project):
+    origins = dict.fromkeys(each.origin for each in settings.values())
+    for path in dict.fromkeys(each.path for each in origins if each.layer in _CONFIGS):
+        if path is None or is_train_script(path, project):
             continue
         try:
             text = read_source(path)
