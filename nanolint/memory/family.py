@@ -9,20 +9,23 @@ these are followed is shown once for all runs of a script.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from nanolint.memory.counts import Counts, script_of
+from nanolint.memory.form import Form
 from nanolint.memory.located import Located
+from nanolint.memory.numbers import of_any_kind
 from nanolint.memory.settled import BATCH, MICRO_BATCH
-from nanolint.memory.symbolic import CLOSES, Formulas, NotSymbolic, Symbolic, filled
-from nanolint.memory.tape import Step, Tape
+from nanolint.memory.symbolic import CLOSES, Formulas, NotSymbolic
 from nanolint.memory.tensors.asked import Asked
 from nanolint.memory.tensors.sized import forget_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
+    from nanolint.memory.form import Filled
+    from nanolint.memory.tape import Tape
     from nanolint.memory.tensors.asked import Card
     from nanolint.run.program import SourceText
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 COMPILED_FIRST = 4
 
 # With formulas that are remembered, of all families: for other micro-batches, and for one.
-MOST_READINGS = 64
+MOST_READINGS = 128
 MOST_OTHERS = 2  # tapes that were worked out of one of late, or cannot be
 MOST_READ = 8  # tapes of it that these are held to
 
@@ -44,16 +47,6 @@ class Read(NamedTuple):
     card: Card
     numbers: Numbers
     tape: Tape
-
-
-@dataclass
-class Counts:
-    """The numbers of a script that count steps, by their places: those of them that a second tape
-    has shown to be followed, and whether the script cannot be read with symbolic ones."""
-
-    places: frozenset[int]
-    shown: frozenset[int] = frozenset()
-    are_plain: bool = False
 
 
 class WorkedOut(NamedTuple):
@@ -77,11 +70,10 @@ class Reading:
     ) -> None:
         self._varying = varying  # the places of those that are symbolic
         self._counts = counts
-        self._asked, self._formulas, self._tape = asked, formulas, tape
-        self._names = tuple(dict.fromkeys(tape.names))
+        self._asked, self._formulas, self._form = asked, formulas, Form(tape)
         self._own = numbers
         self._held = frozenset[int]()  # which of them another tape has shown to be followed
-        self._others: dict[tuple[Card, Numbers], Tape | None] = {}
+        self._others: dict[tuple[Card, Numbers], Filled | None] = {}
         formulas.close()
         told = (*tape.doubts, *tape.above, *tape.assumed)
         if any(CLOSES in each for each in told):
@@ -104,11 +96,21 @@ class Reading:
             if not _are_alike(tape, read.tape):
                 return False
             self._held |= _differences(self._own, read.numbers)
-            self._counts.shown |= self._held & self._counts.places
+            self._counts.show(self._held)
         return True
 
     def tape(self, card: Card, numbers: Numbers) -> Tape | None:
         """What it is for other numbers, or another card; None where a guard does not hold."""
+        found = self._other(card, numbers)
+        return found and found.tape
+
+    def content(self, card: Card, numbers: Numbers) -> bytes:
+        """What tells its tape for numbers that are right from those for others."""
+        found = self._other(card, numbers)
+        assert found is not None
+        return found.content
+
+    def _other(self, card: Card, numbers: Numbers) -> Filled | None:
         asked = card, numbers
         if asked not in self._others:
             while len(self._others) >= MOST_OTHERS:
@@ -124,38 +126,13 @@ class Reading:
         own, its = (self._formulas.values(each, *numbers) for each in (card, other))
         return own is not None and its is not None and own[1:] == its[1:]  # behind the card itself
 
-    def _worked_out(self, card: Card, numbers: Numbers) -> Tape | None:
+    def _worked_out(self, card: Card, numbers: Numbers) -> Filled | None:
         if not self._varying.issuperset(_differences(self._own, numbers)):
             return None
         if not self._asked.answers_alike(card):
             return None
         values = self._formulas.values(card, *numbers)
-        return None if values is None else self._filled(values)
-
-    def _filled(self, values: Sequence[int]) -> Tape:
-        def value(number: Any) -> Any:
-            return values[number.place] if type(number) is Symbolic else number
-
-        written, tape = self._tape, type(self._tape)()
-        names = {each: filled(each, values) for each in self._names}
-        tape.events, tape.phases = written.events, written.phases
-        tape.components = written.components
-        tape.doubts, tape.above, tape.assumed = written.doubts, written.above, written.assumed
-        tape.printed = [filled(each, values) for each in written.printed]
-        tape.trained = list(map(value, written.trained))
-        tape.sizes = list(map(value, written.sizes))
-        tape.names = [names[each] for each in written.names]
-        tape.flops = {kind: value(flops) for kind, flops in written.flops.items()}
-        tape.steps = [
-            Step(
-                tuple((kind, value(flops)) for kind, flops in step.flops),
-                None if step.tokens is None else value(step.tokens),
-            )
-            for step in written.steps
-        ]
-        if isinstance(tape, Located) and isinstance(written, Located):
-            tape.wheres = written.wheres
-        return tape
+        return None if values is None else self._form.filled(values)
 
 
 class Family:
@@ -251,7 +228,8 @@ class Family:
         if self._failed is not None and self._failed[0] == numbers:
             varying = self._failed[1]  # which only symbolic ones fail for
             self._plain.add(varying)
-            self._counts.are_plain |= varying == self._counts.places
+            if varying == self._counts.places:
+                self._counts.fail()
         read = Read(card, numbers, tape)
         self._is_plain = self._is_plain or not all(each.hold(read) for each in self.readings)
         if self._is_plain:
@@ -280,17 +258,12 @@ def _are_alike(one: Tape, other: Tape) -> bool:
 @lru_cache(maxsize=64)  # who types goes back to one that was read before a dozen others were
 def family_of(
     _recipe: tuple[object, ...],
-    counts: frozenset[int],
+    counts: frozenset[tuple[int, int]],
     script: tuple[SourceText, ...],
     *,
     compiled: bool,
 ) -> Family:
     """The family of a run, by all that its members have in common. ``counts`` are the places of the
-    numbers that count steps, and ``script`` are its texts without numbers."""
-    return Family(_counts_of(script, counts), compiled=compiled)
-
-
-@lru_cache(maxsize=64)
-def _counts_of(_script: tuple[SourceText, ...], places: frozenset[int]) -> Counts:
-    """Those of a script, in whatever run of it."""
-    return Counts(places)
+    numbers that count steps, each with its number in the ``script``, whose texts without numbers
+    these are."""
+    return Family(Counts(dict(counts), script_of(of_any_kind(script))), compiled=compiled)

@@ -47,12 +47,13 @@ class Numbered(NamedTuple):
         return tuple(each for each in self.named if type(each.value) in kinds)
 
 
+@lru_cache(maxsize=64)  # one keystroke asks eighty times, for a few runs
 def without(
-    modules: Iterable[SourceText], kinds: tuple[type, ...] = (float,)
+    modules: tuple[SourceText, ...], kinds: tuple[type, ...] = (float,)
 ) -> tuple[tuple[SourceText, ...], tuple[Any, ...]]:
     """The texts with nothing in the places of named fractions, or of the ``kinds``, and those in
     their order; nor with anything in those of constants that nobody uses."""
-    found = [(each, each.of(kinds)) for each in _numbered(tuple(modules))]
+    found = [(each, each.of(kinds)) for each in _numbered(modules)]
     texts = tuple(
         replace(each.source, text=_cut(each.source.text, named, each.unused))
         for each, named in found
@@ -60,10 +61,17 @@ def without(
     return texts, tuple(each.value for _, named in found for each in named)
 
 
-def counting(modules: Iterable[SourceText]) -> frozenset[int]:
-    """Which of the named whole numbers count, by their place among these."""
-    found = [each for text in _numbered(tuple(modules)) for each in text.of((int,))]
-    return frozenset(at for at, each in enumerate(found) if COUNTS.search(each.name))
+def counting(modules: Iterable[SourceText]) -> dict[int, int]:
+    """Which of the named whole numbers count, by their places among these, with those among all
+    numbers; also one that stands for a fraction, as the first digit of ``1e-4`` does meanwhile."""
+    found = [each for text in _numbered(tuple(modules)) for each in text.of((int, float))]
+    fractions = {each.name for each in found if type(each.value) is float}
+    whole = [(at, each.name) for at, each in enumerate(found) if type(each.value) is int]
+    return {
+        place: at
+        for place, (at, name) in enumerate(whole)
+        if name in fractions or COUNTS.search(name)
+    }
 
 
 def spots(modules: Iterable[SourceText], kinds: tuple[type, ...] = (float,)) -> Mapping[Spot, int]:
@@ -74,6 +82,12 @@ def spots(modules: Iterable[SourceText], kinds: tuple[type, ...] = (float,)) -> 
         for each in text.of(kinds)
     ]
     return {spot: at for at, spot in enumerate(listed)}
+
+
+def of_any_kind(texts: Iterable[SourceText]) -> tuple[SourceText, ...]:
+    """Texts without numbers, of which it is not told whether they were whole."""
+    marks = _mark(int), _mark(float)
+    return tuple(replace(each, text=each.text.replace(*marks)) for each in texts)
 
 
 @lru_cache(maxsize=64)  # one keystroke asks forty times, for a few runs
@@ -115,10 +129,15 @@ def _words(text: str) -> Counter[str] | None:
 @lru_cache(maxsize=64)
 def _cut(text: str, named: tuple[Named, ...], unused: tuple[Named, ...]) -> str:
     """With what stands in their places: a number of another kind is another script."""
-    marks = [(each, type(each.value).__name__) for each in named]
-    marks += [(each, "unused") for each in unused]
+    marks = [(each, _mark(type(each.value))) for each in named]
+    marks += [(each, "\0unused") for each in unused]
     lines = text.encode("utf-8", "surrogatepass").splitlines(keepends=True)
     for each, mark in sorted(marks, key=lambda mark: mark[0][:2], reverse=True):
         line = lines[each.line - 1]
-        lines[each.line - 1] = line[: each.start] + b"\0" + mark.encode() + line[each.end :]
+        lines[each.line - 1] = line[: each.start] + mark.encode() + line[each.end :]
     return b"".join(lines).decode("utf-8", "surrogatepass")
+
+
+def _mark(kind: type) -> str:
+    """What stands in the place of a number."""
+    return f"\0{kind.__name__}"

@@ -5,9 +5,7 @@ Of what is read, cards share it that answer alike what was asked of them meanwhi
 
 from __future__ import annotations
 
-from array import array
 from functools import lru_cache
-from hashlib import blake2b
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -129,12 +127,12 @@ def _key(question: Callable[..., Any], *args: object, **kwargs: object) -> Key:
 
 
 def worked_out(
-    reading: AnyNumbers, tape: Tape, made: Callable[[], Recorded[Tape]]
+    reading: AnyNumbers, content: bytes, made: Callable[[], Recorded[Tape]]
 ) -> Recorded[Tape]:
-    """What is known of a tape that was worked out of a reading: for other numbers it may have come
-    to the same, as for more steps, and what was answered then is not asked again."""
+    """What is known of a tape that was worked out of a reading, which ``content`` tells from others
+    of it: for other numbers it may have come to the same, as for more steps, and what was answered
+    then is not asked again."""
     known = _worked_out.setdefault(reading, {})
-    content = _content(tape)
     known[content] = found = known.pop(content, None) or made()
     while len(known) > MOST_ALIKE:
         del known[next(iter(known))]
@@ -142,13 +140,6 @@ def worked_out(
 
 
 _worked_out: WeakKeyDictionary[AnyNumbers, dict[bytes, Recorded[Tape]]] = WeakKeyDictionary()
-
-
-def _content(tape: Tape) -> bytes:
-    """What tells a tape from others that are worked out of the same reading."""
-    told = (*tape.names, *tape.printed, repr(tape.flops), repr(tape.steps), repr(tape.trained))
-    text = "\0".join(told).encode("utf-8", "surrogatepass")
-    return blake2b(array("q", tape.sizes).tobytes() + text).digest()
 
 
 def shared(

@@ -93,8 +93,10 @@ def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
     if isinstance(found, Unread):
         return found
     made = partial(Recorded[Tape], found, again, answers)
-    reading = asked.reading and asked.reading[0]()
-    return made() if reading is None else worked_out(reading, found, made)
+    reading, numbers = (asked.reading[0](), asked.reading[1]) if asked.reading else (None, ())
+    if reading is None:
+        return made()
+    return worked_out(reading, reading.content(recipe.card, numbers), made)
 
 
 def answers_about(runs: Iterable[tuple[Run, Gpu | None]]) -> Answers | None:
@@ -251,8 +253,10 @@ class _Recipe(NamedTuple):
         common = bare._replace(run=replace(bare.run, program=replace(program, modules=modules)))
         own = numbers_of(self.run)
         whole = tuple(each for each in named if type(each) is int)  # fractions are the card's
-        counts = COUNTED | {len(own) + at for at in counting(program.modules)}
-        family = family_of(common.of_any_card, counts, modules, compiled=self.compiled)
+        counts = {each: ~each for each in COUNTED}
+        counts |= {len(own) + place: at for place, at in counting(program.modules).items()}
+        numbered = frozenset(counts.items())
+        family = family_of(common.of_any_card, numbered, modules, compiled=self.compiled)
         return family, own + whole
 
     @property

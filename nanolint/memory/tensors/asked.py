@@ -33,6 +33,10 @@ class AnyNumbers(Protocol):
         """Whether its tape for these numbers is the same on two cards."""
         raise NotImplementedError
 
+    def content(self, card: Card, numbers: tuple[int, ...]) -> bytes:
+        """What tells its tape for these numbers from those for others."""
+        raise NotImplementedError
+
 
 class Asked:
     """The questions that were asked of a card, and its answers. With ``formulas`` the reading is
