@@ -12,6 +12,7 @@ from nanolint.linting.registry import describe, is_built_in
 from nanolint.linting.setup import Setup, Skipped
 from nanolint.linting.suppressing import unsuppressed
 from nanolint.linting.tempering import tempered
+from nanolint.memory.turns import give_way
 from nanolint.rule.api import NO_TARGET, Need
 from nanolint.rule.case import Case, case_of
 from nanolint.rule.context import ELSEWHERE, Context, Launched, SyntaxFault
@@ -153,6 +154,7 @@ def _run(
     found: list[Diagnostic] = []
     skipped: list[Skipped] = []
     for rule in rules:
+        give_way()
         missing = _missing(context, rule)
         if missing is not None:
             skipped.append(Skipped(rule.code, rule.name, *missing))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.likely import OTHERS, likely_texts
 from nanolint.memory.recording import kind
-from nanolint.memory.turns import GaveWay, giving_way
+from nanolint.memory.turns import GaveWay, give_way, giving_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ class Ahead:
     """Reads for one document at a time, beside what else the server does."""
 
     def __init__(self) -> None:
-        self._wanted = Event()
+        self._wanted, self._resting = Event(), Event()
         self._read: dict[object, int] = {}  # how many texts, by what they are of
         self._reader: Thread | None = None
 
@@ -55,13 +55,14 @@ class Ahead:
         """Read on from ``context``, where somebody typed last, a few texts of each value in turn,
         and then what is left."""
         self.give_way()
+        self.go_on()
         self._wanted = wanted = Event()
         before = self._reader
 
         def read() -> None:
             if before is not None:
                 before.join()
-            with suppress(GaveWay), giving_way(wanted.is_set):
+            with suppress(GaveWay), giving_way(wanted.is_set, self._resting.is_set):
                 import_module(FIRST)
                 self._read_in_turn(context, plan, typed)
 
@@ -69,22 +70,23 @@ class Ahead:
         self._reader.start()
 
     def _read_in_turn(self, context: Context, plan: Plan, typed: int | None) -> None:
-        """Of what comes next more than of all else; then more of that, too."""
+        """Much of what comes next and of all else what is sure; then more of that, too."""
         left = [*self._unread(context, typed)]
         at_once = 1 if typed is None else 2  # what counts, and what stands below what was typed
-        for much in (A_FEW, SOME, ALL):
+        for much in (None, A_FEW, SOME, ALL):
             waiting, left = left, []
-            for place, (key, texts) in enumerate(waiting):
-                turn = MANY if much is A_FEW and place < at_once else much
-                if not self._judge(key, texts, context.path, plan, turn):
-                    left.append((key, texts))
+            for place, (key, texts, sure) in enumerate(waiting):
+                turn = much or (MANY if place < at_once else (sure, 0.0))
+                if not turn[0] or not self._judge(key, texts, context.path, plan, turn):
+                    left.append((key, texts, sure))
 
     def _unread(
         self, context: Context, typed: int | None
-    ) -> Iterator[tuple[object, Iterator[tuple[int, str]]]]:
-        """The texts that are likely with their numbers, without those that were read before in runs
-        that differ in numbers alone: of other micro-batches, with as many passes; of all else, in
-        this micro-batch, too. What comes next depends on all other numbers: it is always read."""
+    ) -> Iterator[tuple[object, Iterator[tuple[int, str]], int]]:
+        """The texts that are likely with their numbers, and how many of them are sure; without
+        those that were read before in runs that differ in numbers alone: of other micro-batches,
+        with as many passes; of all else, in this micro-batch, too. What comes next depends on all
+        other numbers: it is always read."""
         runs = [(each.run, each.target) for each in context.cases]
         kinds = tuple((kind(run, target.gpu), target) for run, target in runs if run and target)
         known = [run for run, _ in runs if run]
@@ -92,10 +94,11 @@ class Ahead:
         batches = tuple(each.batch_size for each in known)
         if not kinds:
             return
-        for place, (what, texts) in enumerate(likely_texts(context, typed).items()):
+        for place, (what, likely) in enumerate(likely_texts(context, typed).items()):
             key = (kinds, what, passes, () if what == OTHERS else batches)
             read = 0 if place < NEXT else self._read.get(key, 0)
-            yield key, islice(enumerate(texts, 1), read, None)
+            texts = islice(enumerate(likely.texts, 1), read, None)
+            yield key, texts, max(likely.sure - read, 0)
 
     def _judge(
         self,
@@ -108,6 +111,7 @@ class Ahead:
         """Judge texts until a turn is over; returns whether these were all."""
         start, (few, seconds) = time.monotonic(), turn
         for done, (number, text) in enumerate(texts, 1):
+            give_way()
             began = time.monotonic()
             with suppress(Exception):  # it is told when the text is typed
                 judge_ahead(text, path, plan)
@@ -121,8 +125,16 @@ class Ahead:
                 return False
         return True
 
+    def rest(self) -> None:
+        """Do nothing meanwhile, and end where what somebody waits for is to be read."""
+        self._resting.set()
+
+    def go_on(self) -> None:
+        """Nobody waits for an answer any more."""
+        self._resting.clear()
+
     def give_way(self) -> None:
-        """End it, before its next reading: somebody waits for an answer."""
+        """End it, in the middle of a reading if need be."""
         self._wanted.set()
 
     def end(self) -> None:

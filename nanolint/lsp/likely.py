@@ -7,7 +7,7 @@ Who edits a config goes down it: what stands below the value that was typed last
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.lsp.likely_numbers import (
     another_digit,
@@ -34,27 +34,37 @@ PASSES = "gradient_accumulation_steps"
 OTHER = {"True": "False", "False": "True"}
 DROPOUT = re.compile(r"dropout", re.IGNORECASE)
 FRACTION = re.compile(r"(\d+)(\.\d*(e-?\d+)?|e-?\d+)", re.IGNORECASE)
-NONE, USUAL = "0.0", ("0.1", "0.2")  # of what is dropped: without any, other graphs are compiled
+NONE, USUAL = "0.", ("0.1", "0.2")  # of what is dropped: without any, other graphs are compiled
 FEW_PASSES = 4  # passes that are read one by one; who has more allocates as for 5 or 6
 DIGITS = (5, 1, 2, 4, 3, 6, 7, 8, 9)  # of passes, those first that take a reading
 MOST_DIGITS = 18
 FIT = (Outcome.COMFORTABLE, Outcome.THIN)
 
 
-def likely_texts(context: Context, typed: int | None = None) -> dict[str, Iterable[str]]:
+class Likely(NamedTuple):
+    """Texts, the likeliest first, and how many of these are as good as sure to be typed by whoever
+    changes that value, whatever to."""
+
+    texts: Iterable[str]
+    sure: int = 0
+
+
+def likely_texts(context: Context, typed: int | None = None) -> dict[str, Likely]:
     """The texts that are likely, by what is another thing in them. ``typed`` is where somebody
     typed last."""
-    found: dict[str, Iterable[str]] = {FOLLOWED: _followed(context)}
+    found = {FOLLOWED: Likely(_followed(context), sure=1)}
     batch = micro_batch_span(context)
     for each in _in_turn(context, typed):
         written = _written(context.text, each.value_span)
         values = [value for value in _values(each, written, batch) if str(value) != written]
+        sure = [value for value in values if _is_sure(value, written)]
         if values:
-            texts = _each_with(context.text, each.value_span, values)
-            found.setdefault(f"{each.key} = {written}", texts)
+            texts = _each_with(context.text, each.value_span, dict.fromkeys([*sure, *values]))
+            found.setdefault(f"{each.key} = {written}", Likely(texts, len(sure)))
     number = _number(context, batch)
     if batch is not None and number is not None:
-        found[OTHERS] = _each_with(context.text, batch, other_micro_batches(number))
+        others = _each_with(context.text, batch, other_micro_batches(number))
+        found[OTHERS] = Likely(others)
     return found
 
 
@@ -85,6 +95,12 @@ def _values(each: Assignment, written: str, batch: Span | None) -> Sequence[obje
         return counts(number) if COUNTED.search(each.key) else sizes(number)
     fraction = FRACTION.fullmatch(written)
     return another_digit(int(fraction[1])) if fraction else []
+
+
+def _is_sure(value: object, written: str) -> bool:
+    """Whether it stands there while what is written is deleted, or while another fraction is
+    typed: one more number, and whatever else stands there is followed."""
+    return written.startswith(str(value)) or (value == 0 and bool(FRACTION.fullmatch(written)))
 
 
 def _followed(context: Context) -> Iterator[str]:

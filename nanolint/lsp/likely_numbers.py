@@ -15,11 +15,17 @@ NEAR = 8  # goals of which each is typed digit by digit
 
 
 def micro_batches(value: int) -> list[int]:
-    """The nearest of those that people choose, then what one keystroke makes of a number."""
+    """The first digits of those that people choose, the nearest first, then these themselves, and
+    what one keystroke makes of a number.
+
+    >>> micro_batches(12)[:10]
+    [1, 8, 6, 2, 3, 4, 16, 24, 32, 48]
+    """
+    first = [int(str(goal)[0]) for goal in _goals(value)]
     typed = [*range(1, 10), *range(10 * value, 10 * value + 10)]
     small = (each for each in typed if each <= MOST)
     powers = (2**power for power in POWERS[:10])
-    return _but(value, chain(sizes(value), small, powers))
+    return _but(value, chain(taken_away(value), first, sizes(value), small, powers))
 
 
 def other_micro_batches(value: int) -> list[int]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # How long the document that is typed in waits for the next keystroke, and the others that depend
 # on it, in seconds; and after how long nobody is taken to type.
 PAUSE, LONG_PAUSE, QUIET = 0.002, 0.3, 0.3
+BREATH = 0.03  # in which an editor asks for more behind the findings
 
 
 class NanolintServer(LanguageServer):
@@ -75,7 +76,12 @@ class NanolintServer(LanguageServer):
         """The outcome for a document as it stands then; meanwhile others are served, and whatever
         is typed is taken."""
         await self._judgements.settle(document)
+        self._later("go on", BREATH, self._go_on)
         return document.current
+
+    async def _go_on(self) -> None:
+        if all(each.is_judged for each in self.session.documents):
+            self._ahead.go_on()
 
     async def opened(self, uri: str) -> Document | None:
         """A document that is open, once it is judged; None for another one."""
@@ -97,8 +103,9 @@ class NanolintServer(LanguageServer):
         self._later(document.uri, PAUSE, partial(self._publish, document))
 
     def read_ahead(self, document: Document) -> None:
-        """Once nothing was typed for a while, read what is likely to be typed in a document."""
-        self._ahead.give_way()
+        """Once nothing was typed for a while, read what is likely to be typed in a document; until
+        then go on with what was likely before, while nobody waits for an answer."""
+        self._ahead.rest()
         self._later("ahead", QUIET, partial(self._begin, document))
 
     async def _begin(self, document: Document) -> None:

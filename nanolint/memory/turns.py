@@ -1,18 +1,23 @@
 """One reading at a time, and one search: they share what they learn. One that nobody waits for any
-more, or not yet, gives way to others, in the middle of it if need be."""
+more, or not yet, gives way to others, in the middle of it if need be; or rests while they need no
+turn, and goes on."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import RLock
+from threading import RLock, get_ident
+from time import sleep
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _turn = RLock()
+_waiting: set[int] = set()  # threads that wait for their turn
 _gives_way: ContextVar[Callable[[], bool] | None] = ContextVar("gives_way", default=None)
+_rests: ContextVar[Callable[[], bool] | None] = ContextVar("rests", default=None)
+REST_S = 0.002
 
 
 class GaveWay(BaseException):
@@ -24,23 +29,49 @@ class GaveWay(BaseException):
 def turn() -> Iterator[None]:
     """The block alone reads. Raises GaveWay where it is to give way."""
     give_way()
-    with _turn:
+    _wait()
+    try:
         give_way()
         yield
+    finally:
+        _turn.release()
+
+
+def _wait() -> None:
+    if not _turn.acquire(blocking=False):
+        _waiting.add(get_ident())
+        try:
+            _turn.acquire()
+        finally:
+            _waiting.discard(get_ident())
 
 
 @contextmanager
-def giving_way(is_to: Callable[[], bool]) -> Iterator[None]:
-    """Where ``is_to``, what the block reads ends at its next step. Raises GaveWay then."""
-    token = _gives_way.set(is_to)
+def giving_way(
+    is_to: Callable[[], bool], rests: Callable[[], bool] | None = None
+) -> Iterator[None]:
+    """Where ``is_to``, what the block reads ends at its next step. Raises GaveWay then. With
+    ``rests`` it does nothing while that is so, and ends where anybody waits for the turn."""
+    tokens = _gives_way.set(is_to), _rests.set(rests)
     try:
         yield
     finally:
-        _gives_way.reset(token)
+        _gives_way.reset(tokens[0])
+        _rests.reset(tokens[1])
 
 
 def give_way() -> None:
     """A step of a reading, of a few milliseconds at most. Raises GaveWay where it is to end."""
     is_to = _gives_way.get()
-    if is_to is not None and is_to():
-        raise GaveWay
+    if is_to is None:
+        return
+    rests = _rests.get()
+    if rests is None:
+        if is_to():
+            raise GaveWay
+        return
+    while not (is_to() or _waiting):
+        if not rests():
+            return
+        sleep(REST_S)
+    raise GaveWay

@@ -12,7 +12,7 @@ import pytest
 
 from nanolint.lsp.ahead import Ahead
 from nanolint.lsp.judging import judge_ahead
-from nanolint.lsp.likely import FOLLOWED, OTHERS, likely_texts
+from nanolint.lsp.likely import FOLLOWED, OTHERS, Likely, likely_texts
 from nanolint.lsp.likely_numbers import micro_batches, sizes
 from nanolint.lsp.server import NanolintServer
 from nanolint.lsp.session import Session
@@ -59,7 +59,7 @@ class Editor:
         assert context is not None
         assert plan is not None
         for what in whats:
-            for text in likely_texts(context)[what]:
+            for text in likely_texts(context)[what].texts:
                 judge_ahead(text, self.path, plan)
 
     def read_ahead(self, ahead: Ahead) -> None:
@@ -154,7 +154,7 @@ async def test_it_ends_with_the_server(editor: Editor, monkeypatch: pytest.Monke
             read.append(text)
 
     monkeypatch.setattr(
-        "nanolint.lsp.ahead.likely_texts", lambda *_: {"": itertools.repeat(CONFIG)}
+        "nanolint.lsp.ahead.likely_texts", lambda *_: {"": Likely(itertools.repeat(CONFIG))}
     )
     monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", judged)
     monkeypatch.setattr("nanolint.lsp.server.QUIET", 0.0)
@@ -166,6 +166,34 @@ async def test_it_ends_with_the_server(editor: Editor, monkeypatch: pytest.Monke
     before = len(read)
     await asyncio.sleep(0.01)
     assert len(read) == before
+
+
+@pytest.mark.asyncio
+async def test_it_rests_while_somebody_waits_and_goes_on(
+    editor: Editor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+    monkeypatch.setattr(
+        "nanolint.lsp.ahead.likely_texts", lambda *_: {"": Likely(map(str, itertools.count()))}
+    )
+    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", lambda text, *_: texts.append(text))
+    monkeypatch.setattr("nanolint.lsp.server.QUIET", 3600)
+    monkeypatch.setattr("nanolint.lsp.server.BREATH", 0)
+    server = NanolintServer()
+    server.session = editor.session
+    await server._begin(editor.document)
+    editor.session.change("a", CONFIG.replace("worth", "number"))
+    server.read_ahead(editor.document)
+    await asyncio.sleep(0.05)
+    before = len(texts)
+    await asyncio.sleep(0.05)
+    assert len(texts) == before
+    assert editor.document.judged is not None
+    await server.judged(editor.document)
+    while len(texts) == before:
+        await asyncio.sleep(0.001)
+    server._ahead.end()
+    assert texts == [str(number) for number in range(len(texts))]  # from where it was
 
 
 def test_fixes_of_other_files_are_tried_ahead_too(
@@ -192,7 +220,7 @@ def test_fixes_of_other_files_are_tried_ahead_too(
 def test_only_the_number_differs_in_a_likely_text(editor: Editor) -> None:
     context = editor.document.context
     assert context is not None
-    texts = list(likely_texts(context)["batch_size = 12"])
+    texts = list(likely_texts(context)["batch_size = 12"].texts)
     assert texts[0] == CONFIG.replace("12", "1", 1)
     assert CONFIG.replace("12", "8", 1) in texts[1:3]
     assert CONFIG not in texts
@@ -221,9 +249,9 @@ def test_it_goes_down_from_where_somebody_typed_last(editor: Editor) -> None:
         "n_layer = 3",
         OTHERS,
     ]
-    (first, *_) = found["n_head = 2"]
+    (first, *_) = found["n_head = 2"].texts
     assert first == context.text.replace("n_head = 2", "n_head = 1")
-    assert context.text.replace("64", "128") in found["n_embd = 64"]
+    assert context.text.replace("64", "128") in found["n_embd = 64"].texts
 
 
 def test_what_does_not_fit_is_likely_to_be_typed_again(editor: Editor) -> None:
@@ -232,7 +260,7 @@ def test_what_does_not_fit_is_likely_to_be_typed_again(editor: Editor) -> None:
     assert context is not None
     found = likely_texts(context, editor.document.typed)
     assert list(found)[:3] == [FOLLOWED, "n_layer = 2", "batch_size = 8192"]
-    assert context.text.replace("8192", "4096") in found["batch_size = 8192"]
+    assert context.text.replace("8192", "4096") in found["batch_size = 8192"].texts
 
 
 def test_each_value_has_its_turn_before_all_of_one_is_read(
@@ -241,14 +269,27 @@ def test_each_value_has_its_turn_before_all_of_one_is_read(
     monkeypatch.setattr("nanolint.lsp.ahead.A_FEW", (1, 0.0))
     monkeypatch.setattr("nanolint.lsp.ahead.MANY", (1, 0.0))
     editor.read_ahead(Ahead())
-    assert "batch_size = 1 " in texts[0]
-    assert "n_layer = 2" not in texts[1]
-    assert "n_head = 2" not in texts[2]
+    first = [("batch_size = 1 ", 1), ("n_layer = 2", 0), ("n_head = 2", 0)]
+    places = [[part in each for each in texts].index(bool(there)) for part, there in first]
+    assert places == sorted(places)
+    assert sum("batch_size = 12 " not in each for each in texts[: places[-1]]) < 4
+
+
+def test_what_is_left_of_each_value_comes_before_others_of_one(
+    editor: Editor, texts: list[str]
+) -> None:
+    editor.session.change("a", f"{CONFIG}learning_rate = 1e-4\n".replace("12", "16", 1))
+    editor.session.change("a", f"{CONFIG}learning_rate = 1e-4\n")
+    editor.read_ahead(Ahead())
+    sure = [number for number, each in enumerate(texts) if "learning_rate = 1\n" in each]
+    other = [number for number, each in enumerate(texts) if "n_head = 4" in each]
+    assert sure
+    assert sure[0] < other[0]
 
 
 @pytest.mark.parametrize(
     ("written", "others"),
-    [("0.2", ["0.0", "0"]), ("0", ["0.1", "0.2"]), ("0.0", ["0.1", "0.2", "0"])],
+    [("0.2", ["0.", "0"]), ("0", ["0.1", "0.2"]), ("0.0", ["0", "0.1", "0.2"])],
 )
 def test_a_model_is_read_ahead_without_dropout_or_with_it(
     editor: Editor, written: str, others: list[str]
@@ -257,7 +298,7 @@ def test_a_model_is_read_ahead_without_dropout_or_with_it(
     editor.session.change("a", text)
     context = editor.document.context
     assert context is not None
-    found = list(likely_texts(context)[f"dropout = {written}"])
+    found = list(likely_texts(context)[f"dropout = {written}"].texts)
     assert found == [text.replace(written, other, 1) for other in others]
 
 
@@ -291,7 +332,7 @@ def test_what_counts_is_typed_without_a_reading_whichever_it_is(editor: Editor) 
     context = editor.document.context
     assert context is not None
     twice = text.replace("6000", "12000").replace("500", "1000")
-    assert list(likely_texts(context)[FOLLOWED]) == [twice]
+    assert list(likely_texts(context)[FOLLOWED].texts) == [twice]
     editor.read_likely(FOLLOWED, "max_iters = 6000", "lr_decay_iters = 6000", "eval_interval = 500")
     before = editor.readings
     for key, values in (
@@ -312,7 +353,7 @@ def test_the_other_truth_value_and_another_accumulation_are_typed_without_a_read
     editor.session.change("a", text)
     context = editor.document.context
     assert context is not None
-    assert list(likely_texts(context)["compile = True"]) == [text.replace("True", "False")]
+    assert list(likely_texts(context)["compile = True"].texts) == [text.replace("True", "False")]
     editor.read_likely("compile = True", "gradient_accumulation_steps = 5 * 8")
     before = editor.readings
     for typed in ("5", "1", "16", "1", "12", "4 * 4"):
@@ -363,12 +404,27 @@ def test_a_fraction_is_taken_away_without_a_reading(editor: Editor) -> None:
     context = editor.document.context
     assert context is not None
     found = likely_texts(context)
-    assert next(iter(found["learning_rate = 1e-4"])) == text.replace("1e-4", "1")
-    assert next(iter(found["weight_decay = 0.1"])) == text.replace("0.1", "0")
+    assert next(iter(found["learning_rate = 1e-4"].texts)) == text.replace("1e-4", "1")
+    assert next(iter(found["weight_decay = 0.1"].texts)) == text.replace("0.1", "0")
     editor.read_likely("learning_rate = 1e-4")
     before = editor.readings
     for typed in ("1e-", "1e", "1", "0", "3", "3e-4"):
         editor.session.change("a", text.replace("1e-4", typed))
+        assert editor.document.judged is not None
+    assert editor.readings == before
+
+
+def test_it_is_shown_once_that_a_number_in_the_place_of_a_fraction_is_followed(
+    editor: Editor,
+) -> None:
+    text = f"{CONFIG}learning_rate = 1e-4\neval_interval = 250\nmax_iters = 6000\n"
+    editor.session.change("a", text)
+    assert editor.document.judged is not None
+    editor.read_likely(FOLLOWED, "learning_rate = 1e-4")
+    before = editor.readings
+    for typed in ("1", "0", "3"):
+        other = text.replace("1e-4", typed).replace("250", "200").replace("6000", "5000")
+        editor.session.change("a", other)
         assert editor.document.judged is not None
     assert editor.readings == before
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import count
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.turns import GaveWay, giving_way
+from nanolint.memory.turns import GaveWay, give_way, giving_way, turn
 from tests.memory.test_worked_out import BATCH, COLUMNS, SCRIPT, forget, of, run_of, tape
 
 if TYPE_CHECKING:
@@ -45,3 +46,35 @@ def test_what_was_given_up_is_read_as_if_for_the_first_time(
         assert not isinstance(expected, str)
         for column in COLUMNS:
             assert getattr(found, column) == getattr(expected, column)
+
+
+def test_what_rests_goes_on_afterwards() -> None:
+    rests = iter([True, True, False])
+    with giving_way(lambda: False, lambda: next(rests)):
+        give_way()
+    assert next(rests, None) is None
+
+
+def test_what_rests_can_be_ended() -> None:
+    asked = count()
+    with pytest.raises(GaveWay), giving_way(lambda: next(asked) > 2, lambda: True):
+        give_way()
+
+
+@pytest.mark.parametrize("rests", [False, True])
+def test_it_ends_where_another_reading_waits(rests: bool) -> None:
+    read = []
+
+    def other() -> None:
+        with turn():
+            read.append("other")
+
+    thread = Thread(target=other)
+    is_begun = False
+    with pytest.raises(GaveWay), giving_way(lambda: False, lambda: rests and is_begun), turn():
+        is_begun = True
+        thread.start()
+        while True:
+            give_way()
+    thread.join()
+    assert read == ["other"]

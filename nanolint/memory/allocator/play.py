@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanolint.memory.allocator.caching import CachingAllocator, Full
 from nanolint.memory.allocator.expandable import ExpandableAllocator
 from nanolint.memory.lasting import lasting
+from nanolint.memory.turns import give_way
 
 if TYPE_CHECKING:
     from nanolint.memory.allocator.caching import Block
     from nanolint.memory.tape import Tape
+
+
+STEP = 1024  # events that are played in a few milliseconds
 
 
 class Refusal(NamedTuple):
@@ -51,7 +55,9 @@ def play(
     reserved: list[int] = []
     refusal = None
     try:
-        for event in tape.events:
+        for number, event in enumerate(tape.events):
+            if not number % STEP:
+                give_way()
             if event >= 0:
                 blocks.append(malloc(sizes[event]))
             else:

@@ -6,6 +6,8 @@ a vertex lies on the sink's side where it can still send something there.
 
 from __future__ import annotations
 
+from nanolint.memory.turns import give_way
+
 UNLIMITED = 1 << 62
 
 
@@ -32,6 +34,7 @@ class Network:
         """
         total = 0
         while True:
+            give_way()
             levels = self._levels(source, sink)
             if levels[source] < 0:
                 break

@@ -10,6 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.turns import give_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -128,6 +129,7 @@ class Operations:
 
     def connect(self) -> None:
         """Number all operations, and note who uses whom; outputs are no users."""
+        give_way()
         for number, each in enumerate(self.all):
             each.number = number
             each.users = {}

@@ -18,6 +18,7 @@ from nanolint.memory.compiled.derive.plans import Planning, Plans
 from nanolint.memory.symbolic import is_symbolic
 from nanolint.memory.tensors.dtypes import Dtype
 from nanolint.memory.tensors.role import PlacedRole
+from nanolint.memory.turns import give_way
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -51,7 +52,9 @@ def planned(
 ) -> Plans:
     """What a simplified graph allocates and frees; see ``Planning``. Casts that change nothing are
     taken out of it, where PyTorch does so."""
+    give_way()
     content = _content(graph, given, weights, device, inductor)
+    give_way()
     known = None if content is None else _known.pop(content, None)
     if known is None or not device.asked.agrees(known.asked):
         asked = device.asked.elsewhere()
