@@ -50,9 +50,10 @@ class Read(NamedTuple):
 
 
 class WorkedOut(NamedTuple):
-    """A tape, and the reading that it was worked out of."""
+    """A tape, with what tells it from others of the reading that it was worked out of."""
 
     tape: Tape
+    content: bytes
     reading: Reading
 
 
@@ -101,16 +102,11 @@ class Reading:
 
     def tape(self, card: Card, numbers: Numbers) -> Tape | None:
         """What it is for other numbers, or another card; None where a guard does not hold."""
-        found = self._other(card, numbers)
+        found = self.filled(card, numbers)
         return found and found.tape
 
-    def content(self, card: Card, numbers: Numbers) -> bytes:
-        """What tells its tape for numbers that are right from those for others."""
-        found = self._other(card, numbers)
-        assert found is not None
-        return found.content
-
-    def _other(self, card: Card, numbers: Numbers) -> Filled | None:
+    def filled(self, card: Card, numbers: Numbers) -> Filled | None:
+        """That tape, with what tells it from others of this reading."""
         asked = card, numbers
         if asked not in self._others:
             while len(self._others) >= MOST_OTHERS:
@@ -167,10 +163,10 @@ class Family:
         """The tape of a run, from the reading of another one."""
         for reading in self.readings:
             if reading.knows(numbers):
-                tape = reading.tape(card, numbers)
-                if tape is not None:
+                found = reading.filled(card, numbers)
+                if found is not None:
                     self._uses(reading)
-                    return WorkedOut(tape, reading)
+                    return WorkedOut(*found, reading)
         return None
 
     def read(
@@ -190,7 +186,7 @@ class Family:
         try:
             write(tape, asked)
             reading = Reading(asked, formulas, numbers, varying, tape, self._counts)
-            found = reading.tape(card, numbers)
+            found = reading.filled(card, numbers)
         except Exception:  # whatever it is, plain numbers tell
             self._failed = numbers, varying
             return None
@@ -200,9 +196,9 @@ class Family:
         if found is None or self._is_plain:
             return None
         self._uses(reading)
-        self._read.append(Read(card, numbers, found))
+        self._read.append(Read(card, numbers, found.tape))
         del self._read[:-MOST_READ]
-        return WorkedOut(found, reading)
+        return WorkedOut(*found, reading)
 
     def _varying(self, numbers: Numbers) -> frozenset[int]:
         """The places of the numbers to read with symbolic ones: in which those that were read

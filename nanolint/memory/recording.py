@@ -25,7 +25,7 @@ from nanolint.memory.recorded import Recorded, said_of, shared, worked_out
 from nanolint.memory.settled import COUNTED, numbers_of, settled, without_numbers
 from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
-from nanolint.memory.tensors.asked import Asked, Card
+from nanolint.memory.tensors.asked import Asked, Card, Followed
 from nanolint.memory.turns import turn
 from nanolint.run.program import Profiled, ReadModel, ReadScript
 from nanolint.run.run import Attention, Run
@@ -93,10 +93,9 @@ def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
     if isinstance(found, Unread):
         return found
     made = partial(Recorded[Tape], found, again, answers)
-    reading, numbers = (asked.reading[0](), asked.reading[1]) if asked.reading else (None, ())
-    if reading is None:
-        return made()
-    return worked_out(reading, reading.content(recipe.card, numbers), made)
+    followed = asked.followed
+    reading = followed and followed.reading()
+    return worked_out(reading, followed.content, made) if followed and reading else made()
 
 
 def answers_about(runs: Iterable[tuple[Run, Gpu | None]]) -> Answers | None:
@@ -145,7 +144,7 @@ def _read(recipe: _Recipe, asked: Asked) -> Tape | Unread:
     family, numbers = kin
     other = family.find(card, numbers) or family.read(card, numbers, recipe.write)
     if other is not None:
-        asked.reading = ref(other.reading), numbers
+        asked.followed = Followed(ref(other.reading), numbers, other.content)
         return other.tape
     found = _read_now(recipe, asked)
     if isinstance(found, Tape):

@@ -33,9 +33,14 @@ class AnyNumbers(Protocol):
         """Whether its tape for these numbers is the same on two cards."""
         raise NotImplementedError
 
-    def content(self, card: Card, numbers: tuple[int, ...]) -> bytes:
-        """What tells its tape for these numbers from those for others."""
-        raise NotImplementedError
+
+class Followed(NamedTuple):
+    """What a tape was worked out of: a reading, while it is remembered, for which numbers; and what
+    tells that tape from others of it."""
+
+    reading: ReferenceType[AnyNumbers]
+    numbers: tuple[int, ...]
+    content: bytes
 
 
 class Asked:
@@ -48,9 +53,7 @@ class Asked:
         self._answers: dict[tuple[Callable[..., Any], tuple[Any, ...]], Any] = {}
         self.is_first = False  # in this process, see ``recording.py``
         self.is_kept = False  # of a reading that was kept nobody knows what it asked
-        # Of what was worked out of another reading, that one, while it is remembered, and the
-        # numbers that it was worked out for.
-        self.reading: tuple[ReferenceType[AnyNumbers], tuple[int, ...]] | None = None
+        self.followed: Followed | None = None
 
     def ask(
         self,
@@ -97,8 +100,8 @@ class Asked:
         """Whether another card answers all of it alike."""
         if card == self._card or self.is_kept:
             return card == self._card
-        if self.reading is not None:
-            found, numbers = self.reading[0](), self.reading[1]
-            return found is not None and found.is_alike(numbers, self._card, card)
+        if self.followed is not None:
+            found = self.followed.reading()
+            return found is not None and found.is_alike(self.followed.numbers, self._card, card)
         asked = self._answers.items()
         return all(question(card, *about) == answer for (question, about), answer in asked)
