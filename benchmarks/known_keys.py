@@ -1,9 +1,10 @@
 """What a keystroke takes whose run is known, and what it would without what was done for it.
 
-    python benchmarks/known_keys.py CONFIG [--gpu rtx-4070]
+    python benchmarks/known_keys.py [CONFIG] [--gpu rtx-4070]
 
 Other values of ``max_iters`` are typed into a config that sets it, in one process, with and without
-each thing in turns; told are medians of the processor's time.
+each thing in turns; told are medians of the processor's time. Without a config it is nanoGPT's of
+GPT-2 (124M), whose run does not fit on that card.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import gc
 import re
 import statistics
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from contextlib import AbstractContextManager, nullcontext
@@ -23,10 +25,12 @@ from unittest.mock import patch
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 
+from benchmarks.lsp import CONFIG  # noqa: E402
 from nanolint.lsp import serving  # noqa: E402
 from nanolint.lsp.session import Session  # noqa: E402
 from nanolint.memory import named  # noqa: E402
 from nanolint.settings import validation  # noqa: E402
+from tests.support.project_tree import write_project  # noqa: E402
 
 ROUNDS, WARM_UP = 40, 10
 STEPS = re.compile(r"^max_iters\s*=\s*(\d+)", re.MULTILINE)
@@ -44,19 +48,26 @@ def ways() -> dict[str, AbstractContextManager[object]]:
 
 
 def main() -> None:
-    """Type, and print what each takes."""
+    """Measure what the command line says."""
     parser = argparse.ArgumentParser(description="Keystrokes whose runs are known")
-    parser.add_argument("config", type=Path)
+    parser.add_argument("config", type=Path, nargs="?")
     parser.add_argument("--gpu", default="rtx-4070")
     arguments = parser.parse_args()
-    text = arguments.config.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        own = write_project(Path(folder), {"config/a.py": CONFIG}) / "config" / "a.py"
+        measure(arguments.config or own, arguments.gpu)
+
+
+def measure(config: Path, gpu: str) -> None:
+    """Type into a config, and print what each takes."""
+    text = config.read_text(encoding="utf-8")
     found = STEPS.search(text)
     if found is None:
-        raise SystemExit(f"{arguments.config} sets no max_iters")
+        raise SystemExit(f"{config} sets no max_iters")
     gc.set_threshold(serving.YOUNG, serving.MIDDLE, serving.OLD)
     session = Session({}, sys.exit)
-    session.set_target(arguments.gpu)
-    session.open("config", arguments.config.resolve(), text, is_python=True)
+    session.set_target(gpu)
+    session.open("config", config.resolve(), text, is_python=True)
     document = session.document("config")
     if document is None or document.judged is None:
         raise SystemExit("it cannot be judged")
