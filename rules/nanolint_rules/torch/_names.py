@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from nanolint.cached import cached_property
 from nanolint_rules.torch._plain import plain
 
 if TYPE_CHECKING:
