@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from nanolint.memory.allocator.caching import Block
     from nanolint.memory.tape import Tape
 
-
 STEP = 1024  # events that are played in a few milliseconds
 
 
@@ -55,15 +54,15 @@ def play(
     reserved: list[int] = []
     refusal = None
     try:
-        for number, event in enumerate(tape.events):
-            if not number % STEP:
-                give_way()
-            if event >= 0:
-                blocks.append(malloc(sizes[event]))
-            else:
-                release(blocks[~event])
-            if trace:
-                reserved.append(allocator.reserved)
+        for start in range(0, len(tape.events), STEP):
+            give_way()
+            for event in tape.events[start : start + STEP]:
+                if event >= 0:
+                    blocks.append(malloc(sizes[event]))
+                else:
+                    release(blocks[~event])
+                if trace:
+                    reserved.append(allocator.reserved)
     except Full as full:
         number = tape.events.index(len(blocks))
         refusal = Refusal(number, full.nbytes, allocator.allocated, allocator.reserved)

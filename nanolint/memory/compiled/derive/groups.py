@@ -26,7 +26,7 @@ class Group:
     __slots__ = (
         "_by_name", "_loops", "ancestors", "deps", "first", "is_library", "is_uneven", "kernels",
         "last", "made", "mixed", "mutates", "names", "numel", "own", "passing", "reads", "rnumel",
-        "sums", "writes",
+        "sums", "tilings", "writes",
     )  # fmt: skip
 
     def __init__(self, kernels: Sequence[Kernel], ancestors: int) -> None:
@@ -55,6 +55,7 @@ class Group:
 
     def look(self) -> None:
         """Note what its kernels read and write."""
+        self.tilings: dict[bool, tuple[int, ...]] = {}  # see ``tiling.py``
         self.reads: dict[Dependency, None] = {}
         self.writes: dict[Dependency, None] = {}
         for each in self.kernels:

@@ -112,10 +112,14 @@ class Lowering(Reducing, Calling, Concatenating):
         (``run_node`` asks tensors alone)."""
         if each.name in TAKEN_APART:
             return 0
-        slices = [user for user in users if user.nodes > 1 and user.kind == VIEW]
-        others = [user for user in users if user not in slices]
         half = is_half(each.dtype)  # which is converted first
-        return bool(slices) + sum([1 if half else uses(user, each) for user in others])
+        count, has_slices = 0, False
+        for user in users:
+            if user.nodes > 1 and user.kind == VIEW:
+                has_slices = True
+            else:
+                count += 1 if half else uses(user, each)
+        return count + has_slices
 
     def _widened(self, source: Operation, each: Operation) -> Value:
         """An operand that is read more than once: in half precision, as it was converted."""

@@ -39,7 +39,7 @@ def fits(one: Group, other: Group, *, merges: bool) -> bool:
 
 def _are_tiled_alike(one: Group, other: Group, *, merges: bool) -> bool:
     """Whether elementwise kernels keep their tiles when they are launched as one."""
-    first, second = (tiling_of(each.kernels, each.numel, merges=merges) for each in (one, other))
+    first, second = (_own_tiling(each, merges=merges) for each in (one, other))
     if len(first) == len(second) == 1:
         return True
     both = tiling_of((*one.kernels, *other.kernels), one.numel, merges=merges)
@@ -49,8 +49,15 @@ def _are_tiled_alike(one: Group, other: Group, *, merges: bool) -> bool:
 def _is_tiled_as(loops: Group, sums: Group, *, merges: bool) -> bool:
     """Whether elementwise kernels are tiled as the sums that they are to be launched with, or not
     at all."""
-    found = tiling_of(loops.kernels, loops.numel, merges=merges)
+    found = _own_tiling(loops, merges=merges)
     return len(found) == 1 or found == (sums.numel, sums.rnumel)
+
+
+def _own_tiling(group: Group, *, merges: bool) -> Tiling:
+    """The tiles of a group, which is held against all others."""
+    if merges not in group.tilings:
+        group.tilings[merges] = tiling_of(group.kernels, group.numel, merges=merges)
+    return group.tilings[merges]
 
 
 def tiling_of(kernels: Sequence[Kernel], numel: int, *, merges: bool) -> Tiling:

@@ -31,7 +31,8 @@ class Kind(Enum):
 
 
 class Frame:
-    """The names of one call, of a class body, of a comprehension or of a module."""
+    """The names of one call, of a class body, of a comprehension or of a module. ``own`` are those
+    that the function of a call binds itself, sooner or later, each with its first line."""
 
     __slots__ = (
         "closure",
@@ -41,6 +42,7 @@ class Frame:
         "module",
         "names",
         "outer",
+        "own",
         "result",
     )
 
@@ -59,6 +61,7 @@ class Frame:
         self.function = function
         self.defines = False  # whether a function that sees its names was made
         self.outer = outer_names(function.node) if function else NO_NAMES
+        self.own = own_names(function.node) if function else NO_LINES
         self.result: Value = None
 
     def find(self, name: str) -> Value:
@@ -68,14 +71,10 @@ class Frame:
             names = frame.names
             if name in names:
                 return names[name]
-            if frame.owns(name):
+            if name in frame.own:
                 return MISSING
             frame = frame.closure
         return self.module.names.get(name, MISSING)
-
-    def owns(self, name: str) -> bool:
-        """Whether it is the call of a function that binds ``name`` itself, sooner or later."""
-        return self.function is not None and name in own_names(self.function.node)
 
     def unbound(self, name: str, line: int) -> UnboundLocalError | None:
         """What Python raises on ``line``, where a call has no value yet for a name that it binds;
@@ -85,7 +84,7 @@ class Frame:
         whose turns are not read.
         """
         frame: Frame | None = self
-        while frame is not None and not frame.owns(name):
+        while frame is not None and name not in frame.own:
             frame = frame.closure
         if frame is None or frame.function is None:
             return None
@@ -93,7 +92,7 @@ class Frame:
             f"cannot access local variable '{name}' where it is not associated with a value"
         )
         node = frame.function.node
-        is_first = frame is self and line <= own_names(node)[name] and not is_in_loop(node, line)
+        is_first = frame is self and line <= frame.own[name] and not is_in_loop(node, line)
         return certain(error) if is_first else error
 
     def store(self, name: str, value: Value) -> None:
@@ -120,6 +119,7 @@ class Frame:
 
 
 NO_NAMES: dict[str, str] = {}
+NO_LINES: dict[str, int] = {}
 
 
 @of_node
