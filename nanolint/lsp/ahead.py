@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.likely import OTHERS, likely_texts
 from nanolint.memory.recording import kind
-from nanolint.memory.turns import GaveWay, give_way, giving_way
+from nanolint.memory.turns import GaveWay, give_way, giving_way, resting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ class Ahead:
         def read() -> None:
             if before is not None:
                 before.join()
-            with suppress(GaveWay), giving_way(wanted.is_set, self._resting.is_set):
+            with suppress(GaveWay), giving_way(resting(wanted.is_set, self._resting.is_set)):
                 import_module(FIRST)
                 self._read_in_turn(context, plan, typed)
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _turn = RLock()
 _waiting: set[int] = set()  # threads that wait for their turn
 _gives_way: ContextVar[Callable[[], bool] | None] = ContextVar("gives_way", default=None)
-_rests: ContextVar[Callable[[], bool] | None] = ContextVar("rests", default=None)
 REST_S = 0.002
 
 
@@ -47,31 +46,31 @@ def _wait() -> None:
 
 
 @contextmanager
-def giving_way(
-    is_to: Callable[[], bool], rests: Callable[[], bool] | None = None
-) -> Iterator[None]:
-    """Where ``is_to``, what the block reads ends at its next step. Raises GaveWay then. With
-    ``rests`` it does nothing while that is so, and ends where anybody waits for the turn."""
-    tokens = _gives_way.set(is_to), _rests.set(rests)
+def giving_way(is_to: Callable[[], bool]) -> Iterator[None]:
+    """Where ``is_to``, what the block reads ends at its next step. Raises GaveWay then."""
+    token = _gives_way.set(is_to)
     try:
         yield
     finally:
-        _gives_way.reset(tokens[0])
-        _rests.reset(tokens[1])
+        _gives_way.reset(token)
+
+
+def resting(is_to: Callable[[], bool], rests: Callable[[], bool]) -> Callable[[], bool]:
+    """``is_to`` for what does nothing while it ``rests``, and ends where anybody waits for the
+    turn, too."""
+
+    def looks() -> bool:
+        while not (is_to() or _waiting):
+            if not rests():
+                return False
+            sleep(REST_S)
+        return True
+
+    return looks
 
 
 def give_way() -> None:
     """A step of a reading, of a few milliseconds at most. Raises GaveWay where it is to end."""
     is_to = _gives_way.get()
-    if is_to is None:
-        return
-    rests = _rests.get()
-    if rests is None:
-        if is_to():
-            raise GaveWay
-        return
-    while not (is_to() or _waiting):
-        if not rests():
-            return
-        sleep(REST_S)
-    raise GaveWay
+    if is_to is not None and is_to():
+        raise GaveWay

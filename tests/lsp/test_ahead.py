@@ -170,13 +170,11 @@ async def test_it_ends_with_the_server(editor: Editor, monkeypatch: pytest.Monke
 
 @pytest.mark.asyncio
 async def test_it_rests_while_somebody_waits_and_goes_on(
-    editor: Editor, monkeypatch: pytest.MonkeyPatch
+    editor: Editor, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts: list[str] = []
     monkeypatch.setattr(
         "nanolint.lsp.ahead.likely_texts", lambda *_: {"": Likely(map(str, itertools.count()))}
     )
-    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", lambda text, *_: texts.append(text))
     monkeypatch.setattr("nanolint.lsp.server.QUIET", 3600)
     monkeypatch.setattr("nanolint.lsp.server.BREATH", 0)
     server = NanolintServer()
@@ -278,7 +276,6 @@ def test_each_value_has_its_turn_before_all_of_one_is_read(
 def test_what_is_left_of_each_value_comes_before_others_of_one(
     editor: Editor, texts: list[str]
 ) -> None:
-    editor.session.change("a", f"{CONFIG}learning_rate = 1e-4\n".replace("12", "16", 1))
     editor.session.change("a", f"{CONFIG}learning_rate = 1e-4\n")
     editor.read_ahead(Ahead())
     sure = [number for number, each in enumerate(texts) if "learning_rate = 1\n" in each]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.turns import GaveWay, give_way, giving_way, turn
+from nanolint.memory.turns import GaveWay, give_way, giving_way, resting, turn
 from tests.memory.test_worked_out import BATCH, COLUMNS, SCRIPT, forget, of, run_of, tape
 
 if TYPE_CHECKING:
@@ -50,14 +50,14 @@ def test_what_was_given_up_is_read_as_if_for_the_first_time(
 
 def test_what_rests_goes_on_afterwards() -> None:
     rests = iter([True, True, False])
-    with giving_way(lambda: False, lambda: next(rests)):
+    with giving_way(resting(lambda: False, lambda: next(rests))):
         give_way()
     assert next(rests, None) is None
 
 
 def test_what_rests_can_be_ended() -> None:
     asked = count()
-    with pytest.raises(GaveWay), giving_way(lambda: next(asked) > 2, lambda: True):
+    with pytest.raises(GaveWay), giving_way(resting(lambda: next(asked) > 2, lambda: True)):
         give_way()
 
 
@@ -71,7 +71,8 @@ def test_it_ends_where_another_reading_waits(rests: bool) -> None:
 
     thread = Thread(target=other)
     is_begun = False
-    with pytest.raises(GaveWay), giving_way(lambda: False, lambda: rests and is_begun), turn():
+    is_to = resting(lambda: False, lambda: rests and is_begun)
+    with pytest.raises(GaveWay), giving_way(is_to), turn():
         is_begun = True
         thread.start()
         while True:

@@ -141,12 +141,7 @@ def test_the_third_micro_batch_is_not_read(tmp_path: Path, reads: list[int]) -> 
 
 def test_rows_of_a_batch_are_as_many_as_it_says(tmp_path: Path, reads: list[int]) -> None:
     settings = "compile = False\nn_layer = 2\nn_embd = 64\nn_head = 4\nblock_size = 64\n"
-    path = write_project(tmp_path, {"config/a.py": settings}) / "config" / "a.py"
-    session = Session({}, pytest.fail)
-    session.set_target(CARD)
-    session.open("config", path, settings, is_python=True)
-    document = session.document("config")
-    assert document is not None
+    _, document = opened(tmp_path, settings)
     assert document.context is not None
     run = document.context.run
     assert run is not None

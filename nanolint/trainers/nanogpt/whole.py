@@ -108,7 +108,7 @@ def _doing_more(settings: Mapping[str, Setting], project: Project) -> dict[Path,
     something, or set a list."""
     not_known = {e.origin.path for e in settings.values() if not isinstance(e.value, Known)}
     found: dict[Path, str] = {}
-    origins = dict.fromkeys(each.origin for each in settings.values())
+    origins = [each.origin for each in settings.values()]
     for path in dict.fromkeys(each.path for each in origins if each.layer in _CONFIGS):
         if path is None or is_train_script(path, project):
             continue
