@@ -79,6 +79,10 @@ TRICKS = (
         "import nanolint.gpus.lookup as m; m._digits = lambda text: ''",
     ),
     Trick(
+        "frames lie in one piece of memory (`frames.py`)",
+        "import nanolint.frames as m; m.in_one_piece = lambda called: called",
+    ),
+    Trick(
         "garbage is looked for once in 200,000 objects",
         "import gc; gc.set_threshold = lambda *_: None",
     ),

@@ -23,12 +23,12 @@ LAYERS = [
     {"settings", "launches"},
     {"source", "gpus"},
     {"files", "diagnostics"},
-    {"cached", "errors", "frozen", "regex", "units"},
+    {"cached", "errors", "frames", "frozen", "regex", "units"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 # The only modules that lie at the top: plain data, errors, words. All else is in a package.
-FLAT = {"__init__", "__main__", "cached", "diagnostics", "errors", "frozen", "regex", "units"}
+FLAT = {"__init__", "__main__", "diagnostics"} | LAYERS[-1]
 
 # What a rule author may build on; third-party packs have the same.
 RULE_SURFACE = "nanolint.rule"

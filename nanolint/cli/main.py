@@ -11,6 +11,7 @@ import sys
 from importlib import import_module
 
 from nanolint.cli.streams import Streams, open_standard_streams
+from nanolint.frames import in_one_piece
 
 TYPE_CHECKING = False  # `typing` takes longer to import than `--help` takes
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def _run(argv: list[str], streams: Streams) -> int:
     return _command(command, argv, streams)
 
 
+@in_one_piece
 def _command(command: str, argv: list[str], streams: Streams) -> int:
     from nanolint.cli.parser import Exit
     from nanolint.errors import UserError

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from nanolint.errors import UserError
 from nanolint.files import interrupts
+from nanolint.frames import in_one_piece
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -172,6 +173,7 @@ def _start(do: Callable[[Any, Any], Any], common: object) -> None:
     _given = do, common
 
 
+@in_one_piece
 def _do(items: Sequence[Any]) -> list[Any]:
     assert _given is not None
     do, common = _given

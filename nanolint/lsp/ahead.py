@@ -14,6 +14,7 @@ from itertools import islice
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+from nanolint.frames import in_one_piece
 from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.likely import OTHERS, likely_texts
 from nanolint.memory.recording import kind
@@ -69,6 +70,7 @@ class Ahead:
         self._reader = Thread(target=read, name="ahead", daemon=True)
         self._reader.start()
 
+    @in_one_piece
     def _read_in_turn(self, context: Context, plan: Plan, typed: int | None) -> None:
         """Much of what comes next and of all else what is sure; then more of that, too."""
         left = [*self._unread(context, typed)]

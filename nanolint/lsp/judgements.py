@@ -9,6 +9,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from nanolint.frames import in_one_piece
 from nanolint.memory.turns import GaveWay, giving_way
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Judgements:
         document.take(found, state)
 
 
+@in_one_piece
 def _unless(is_given_up: Callable[[], bool], judge: Callable[[], Judged | None]) -> Judged | None:
     with suppress(GaveWay), giving_way(is_given_up):
         return judge()

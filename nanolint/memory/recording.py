@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import ref
 
+from nanolint.frames import in_one_piece
 from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multiprocessor
 from nanolint.memory import kept
 from nanolint.memory.constants import DEFAULT_SM_COUNT
@@ -167,6 +168,7 @@ def _kin(recipe: _Recipe) -> tuple[Family, Numbers] | None:
     return recipe.kin
 
 
+@in_one_piece
 def _read_now(recipe: _Recipe, asked: Asked) -> Tape | Unread:
     try:
         return recipe.record(asked)

@@ -114,7 +114,9 @@ def imported(*arguments: str) -> set[str]:
     return set(done.stderr.split())
 
 
-VERSION = {"nanolint", "nanolint.cli", "nanolint.cli.main", "nanolint.cli.streams"}
+VERSION = {"nanolint", "nanolint.frames"} | {
+    f"nanolint.cli{name}" for name in ("", ".main", ".streams")
+}
 HELP = VERSION | {
     "nanolint.cli.check",
     "nanolint.cli.launch",
