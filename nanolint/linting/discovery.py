@@ -31,7 +31,7 @@ class Candidate:
     explicit: bool
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Discovery:
     """The files found, each once whatever names lead to it.
 

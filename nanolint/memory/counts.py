@@ -6,9 +6,11 @@ family of runs, of the same script.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from nanolint.run.program import SourceText
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Script:
     """A script without its numbers: those that count steps and that a second tape has shown to be
     followed, and such that it cannot be read with as symbolic ones."""
@@ -41,7 +43,7 @@ class Counts:
 
     def show(self, places: frozenset[int]) -> None:
         """A second tape has shown that some are followed."""
-        self._script.shown |= {self._numbers[each] for each in places & self.places}
+        self._script.shown.update(self._numbers[each] for each in places & self.places)
 
     @property
     def are_plain(self) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.source.bounds import Unevaluable
 from nanolint.source.operations import BUILTINS
 from nanolint.source.scope import Scope, guarded
@@ -30,7 +31,7 @@ WORLD_VARIABLES = ("RANK", "LOCAL_RANK", "WORLD_SIZE")  # which a launcher of pr
 _PICKLED = ("pickle.load", "pickle.loads")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a script finds around it when it is run.
 

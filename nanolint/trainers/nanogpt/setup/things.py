@@ -56,7 +56,7 @@ class Table:
         return self.entries.get(key, self.rest)
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Built:
     """What a call of a class or of an unknown function gave: ``GPT(gptconf)``."""
 

@@ -31,11 +31,10 @@ class Optimizer:
     def zero_grad(self, set_to_none=True):
         for group in self.param_groups:
             for p in group["params"]:
-                if p.grad is not None:
-                    if set_to_none:
-                        p.grad = None
-                    else:
-                        p.grad.zero_()
+                if set_to_none:
+                    p.grad = None
+                elif p.grad is not None:
+                    p.grad.zero_()
 
     def state_dict(self):
         packed = {}
@@ -109,15 +108,14 @@ class Adam(Optimizer):
 
     def step_group(self, group):
         params = [p for p in group["params"] if p.grad is not None]
-        for p in params:
+        for p in [p for p in params if not self.state.get(p)]:
+            on_card = group["capturable"] or group["fused"]
             state = self.state[p]
-            if len(state) == 0:
-                on_card = group["capturable"] or group["fused"]
-                state["step"] = kept(p, "Adam step", (), on_card)
-                state["exp_avg"] = kept(p, "Adam first moment")
-                state["exp_avg_sq"] = kept(p, "Adam second moment")
-                if group["amsgrad"]:
-                    state["max_exp_avg_sq"] = kept(p, "Adam largest second moment")
+            state["step"] = kept(p, "Adam step", (), on_card)
+            state["exp_avg"] = kept(p, "Adam first moment")
+            state["exp_avg_sq"] = kept(p, "Adam second moment")
+            if group["amsgrad"]:
+                state["max_exp_avg_sq"] = kept(p, "Adam largest second moment")
         if group["fused"]:
             return
         if uses_foreach(group, params):
