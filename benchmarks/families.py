@@ -39,7 +39,7 @@ def main() -> None:
         raise SystemExit("no run is known of that config")
     gpu = find(arguments.gpu).gpu
     recorded._of_any_card.cache_clear()
-    family.family_of.cache_clear()
+    family._families.clear()
     read: list[int] = []
     write = recording._Recipe.write
 

@@ -2,7 +2,7 @@
 
 From 3.11 on, Python keeps the frames of a thread in pieces of 16 KiB. Where a loop calls over the
 end of one, each turn asks the system for another piece and gives it back: up to 36,000 times in a
-check, a sixth of its time (``benchmarks/tricks.py``). Releases of 2026 keep one piece (3.13 and
+check, a fifth of its time (``benchmarks/tricks.py``). Releases of 2026 keep one piece (3.13 and
 later: https://github.com/python/cpython/issues/142183). A frame that no such piece can hold begins
 one of its own, with room behind it for the frames of its calls; what nobody uses of it is never
 touched.

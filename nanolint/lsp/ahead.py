@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from nanolint.frames import in_one_piece
 from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.likely import OTHERS, likely_texts
+from nanolint.memory.family import remember_many
 from nanolint.memory.recording import kind
 from nanolint.memory.turns import GaveWay, give_way, giving_way, resting
 
@@ -48,6 +49,7 @@ class Ahead:
     """Reads for one document at a time, beside what else the server does."""
 
     def __init__(self) -> None:
+        remember_many()
         self._wanted, self._resting = Event(), Event()
         self._read: dict[object, int] = {}  # how many texts, by what they are of
         self._reader: Thread | None = None

@@ -9,7 +9,6 @@ these are followed is shown once for all runs of a script.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nanolint.memory.counts import Counts, script_of
@@ -33,8 +32,12 @@ if TYPE_CHECKING:
 # and so many are read with a plain one.
 COMPILED_FIRST = 4
 
-# With formulas that are remembered, of all families: for other micro-batches, and for one.
-MOST_READINGS = 128
+# What is remembered: families, and readings with formulas of all of them, as many for other
+# micro-batches and for one. A command seldom comes back to one, and a worker would hold 700 MB of
+# a thousand configs; who types goes back to what was read before a hundred others were.
+FEW, MANY = (16, 16), (64, 128)
+most_families, most_readings = FEW
+
 MOST_OTHERS = 2  # tapes that were worked out of one of late, or cannot be
 MOST_READ = 8  # tapes of it that these are held to
 
@@ -156,7 +159,7 @@ class Family:
         _lately.pop(reading, None)
         _lately[reading] = self
         alike = [each for each in _lately if each.follows_batch is reading.follows_batch]
-        for each in alike[:-MOST_READINGS]:
+        for each in alike[:-most_readings]:
             del _lately[each]
 
     def find(self, card: Card, numbers: Numbers) -> WorkedOut | None:
@@ -251,9 +254,19 @@ def _are_alike(one: Tape, other: Tape) -> bool:
     return all(getattr(one, each) == getattr(other, each) for each in columns)
 
 
-@lru_cache(maxsize=64)  # who types goes back to one that was read before a dozen others were
+def remember_many() -> None:
+    """From now on, as for somebody who types."""
+    global most_families, most_readings
+    most_families, most_readings = MANY
+
+
+def are_known() -> bool:
+    """Whether anything is remembered."""
+    return bool(_families)
+
+
 def family_of(
-    _recipe: tuple[object, ...],
+    recipe: tuple[object, ...],
     counts: frozenset[tuple[int, int]],
     script: tuple[SourceText, ...],
     *,
@@ -262,4 +275,14 @@ def family_of(
     """The family of a run, by all that its members have in common. ``counts`` are the places of the
     numbers that count steps, each with its number in the ``script``, whose texts without numbers
     these are."""
-    return Family(Counts(dict(counts), script_of(of_any_kind(script))), compiled=compiled)
+    key = recipe, counts, script, compiled
+    found = _families.pop(key, None)
+    if found is None:
+        found = Family(Counts(dict(counts), script_of(of_any_kind(script))), compiled=compiled)
+    _families[key] = found
+    for each in [*_families][:-most_families]:
+        del _families[each]
+    return found
+
+
+_families: dict[object, Family] = {}  # what was asked for last comes last

@@ -15,7 +15,7 @@ from nanolint.frames import in_one_piece
 from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multiprocessor
 from nanolint.memory import kept
 from nanolint.memory.constants import DEFAULT_SM_COUNT
-from nanolint.memory.family import family_of
+from nanolint.memory.family import are_known, family_of
 from nanolint.memory.lasting import Answers, lasting
 from nanolint.memory.located import Located
 from nanolint.memory.loop.played import representative
@@ -133,7 +133,7 @@ def _found(recipe: _Recipe, name: str | None, asked: Asked) -> Tape | Unread:
 
 def _read(recipe: _Recipe, asked: Asked) -> Tape | Unread:
     """The tape as the reading of another micro-batch has it, or read where none does."""
-    if not _unfiled and not family_of.cache_info().currsize:
+    if not _unfiled and not are_known():
         asked.is_first = True
         found = _read_now(recipe, asked)
         if isinstance(found, Tape):

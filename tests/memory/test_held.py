@@ -53,7 +53,7 @@ def test_readings_of_all_families_are_bounded_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forget()
-    monkeypatch.setattr(family, "MOST_READINGS", 2)
+    monkeypatch.setattr(family, "most_readings", 2)
     monkeypatch.setattr(family, "_lately", {})
     families = []
     for width in (512, 1024, 1536, 2048):
@@ -69,11 +69,20 @@ def test_readings_of_all_families_are_bounded_together(
         assert sum(each.follows_batch is follows for each in held) == 2
 
 
+def test_families_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forget()
+    monkeypatch.setattr(family, "most_families", 2)
+    kin = [recording._recipe(read(tmp_path, width), GPU).kin for width in (512, 1024, 1536)]
+    first, *others = [each[0] for each in kin if each]
+    known = list(family._families.values())
+    assert known == others and first not in known
+
+
 def test_a_reading_that_is_forgotten_is_gone_without_a_look_for_garbage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forget()
-    monkeypatch.setattr(family, "MOST_READINGS", 1)
+    monkeypatch.setattr(family, "most_readings", 1)
     monkeypatch.setattr(family, "_lately", {})
     readings: list[ref[family.Reading]] = []
     begin = family.Reading.__init__

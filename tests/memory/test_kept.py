@@ -55,7 +55,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("it was read again")
 
     recorded._of_any_card.cache_clear()
-    family.family_of.cache_clear()
+    family._families.clear()
     recording._unfiled.clear()
     monkeypatch.setattr(recording._Recipe, "record", refuse)
 

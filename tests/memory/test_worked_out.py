@@ -75,7 +75,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def forget() -> None:
     """Nothing was read yet."""
     recorded._of_any_card.cache_clear()
-    family.family_of.cache_clear()
+    family._families.clear()
 
 
 def run_of(root: Path, text: str) -> Run | None:
