@@ -49,7 +49,7 @@ class Ahead:
     """Reads for one document at a time, beside what else the server does."""
 
     def __init__(self) -> None:
-        remember_many()
+        remember_many()  # else what is read ahead would be forgotten before it is typed
         self._wanted, self._resting = Event(), Event()
         self._read: dict[object, int] = {}  # how many texts, by what they are of
         self._reader: Thread | None = None

@@ -281,7 +281,7 @@ def family_of(
         found = Family(Counts(dict(counts), script_of(of_any_kind(script))), compiled=compiled)
     _families[key] = found
     for each in [*_families][:-most_families]:
-        del _families[each]
+        _families.pop(each, None)  # another thread may have
     return found
 
 
