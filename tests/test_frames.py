@@ -16,7 +16,7 @@ def add(one: int, other: int) -> int:
     return one + other
 
 
-def calls_at_each_depth(depth: int = DEPTHS) -> int:
+def calls_at_each_depth(depth: int) -> int:
     total = 0
     for turn in range(TURNS):
         total = add(total, turn)

@@ -18,6 +18,7 @@ from nanolint.frames import in_one_piece
 from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.likely import OTHERS, likely_texts
 from nanolint.memory.family import remember_many
+from nanolint.memory.newest import hold_newest
 from nanolint.memory.recording import kind
 from nanolint.memory.turns import GaveWay, give_way, giving_way, resting
 
@@ -122,9 +123,7 @@ class Ahead:
             now = time.monotonic()
             if now >= began + READING_S or gc.get_count()[0] > MOST_YOUNG:
                 gc.collect(1)  # 15 ms behind a reading
-            self._read[key] = max(number, self._read.pop(key, 0))
-            while len(self._read) > MOST_READ:
-                del self._read[next(iter(self._read))]
+            hold_newest(self._read, key, max(number, self._read.get(key, 0)), MOST_READ)
             if done >= few and now >= start + seconds:
                 return False
         return True

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from nanolint.memory.counts import Counts, script_of
 from nanolint.memory.form import Form
 from nanolint.memory.located import Located
+from nanolint.memory.newest import hold_newest
 from nanolint.memory.numbers import of_any_kind
 from nanolint.memory.settled import BATCH, MICRO_BATCH
 from nanolint.memory.symbolic import CLOSES, Formulas, NotSymbolic
@@ -276,12 +277,10 @@ def family_of(
     numbers that count steps, each with its number in the ``script``, whose texts without numbers
     these are."""
     key = recipe, counts, script, compiled
-    found = _families.pop(key, None)
+    found = _families.get(key)
     if found is None:
         found = Family(Counts(dict(counts), script_of(of_any_kind(script))), compiled=compiled)
-    _families[key] = found
-    for each in [*_families][:-most_families]:
-        _families.pop(each, None)  # another thread may have
+    hold_newest(_families, key, found, most_families)
     return found
 
 

@@ -19,6 +19,7 @@ from typing import (
 from weakref import WeakKeyDictionary
 
 from nanolint.memory.lasting import lasting
+from nanolint.memory.newest import hold_newest
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked
 
@@ -133,9 +134,8 @@ def worked_out(
     of it: for other numbers it may have come to the same, as for more steps, and what was answered
     then is not asked again."""
     known = _worked_out.setdefault(reading, {})
-    known[content] = found = known.pop(content, None) or made()
-    while len(known) > MOST_ALIKE:
-        del known[next(iter(known))]
+    found = known.get(content) or made()
+    hold_newest(known, content, found, MOST_ALIKE)
     return found
 
 
@@ -158,9 +158,7 @@ def shared(
         found = record(asked)
         known.append((asked, found))
         del known[:-MOST_CARDS]
-    of_card[card] = found
-    while len(of_card) > MOST_CARDS:
-        del of_card[next(iter(of_card))]
+    hold_newest(of_card, card, found, MOST_CARDS)
     return found
 
 

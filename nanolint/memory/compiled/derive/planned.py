@@ -15,6 +15,7 @@ from nanolint.memory.compiled.derive.concatenating import JOINED_AGAIN
 from nanolint.memory.compiled.derive.joint import idle_casts
 from nanolint.memory.compiled.derive.operations import INPUT
 from nanolint.memory.compiled.derive.plans import Planning, Plans
+from nanolint.memory.newest import hold_newest
 from nanolint.memory.symbolic import is_symbolic
 from nanolint.memory.tensors.dtypes import Dtype
 from nanolint.memory.tensors.role import PlacedRole
@@ -55,7 +56,7 @@ def planned(
     give_way()
     content = _content(graph, given, weights, device, inductor)
     give_way()
-    known = None if content is None else _known.pop(content, None)
+    known = None if content is None else _known.get(content)
     if known is None or not device.asked.agrees(known.asked):
         asked = device.asked.elsewhere()
         known = _Known(Planning(graph, given, weights, device, inductor, asked).plans, asked)
@@ -63,9 +64,7 @@ def planned(
     elif graph.tangents and not inductor.keeps_narrow_casts:
         graph.replace(idle_casts(graph))
     if content is not None:
-        _known[content] = known
-        for each in [*_known][:-MOST_KNOWN]:
-            del _known[each]
+        hold_newest(_known, content, known, MOST_KNOWN)
     if known.plans.joins_again:
         device.tape.assume(JOINED_AGAIN)
     return known.plans
