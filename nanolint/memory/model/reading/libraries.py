@@ -34,11 +34,12 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
 
-OF_NUMBERS = (
-    *("acos", "asin", "atan", "atan2", "ceil", "copysign", "cos", "cosh", "degrees", "erf", "exp"),
-    *("fabs", "floor", "fmod", "gcd", "hypot", "isclose", "isfinite", "isinf", "isnan", "isqrt"),
-    *("lcm", "log", "log10", "log1p", "log2", "pow", "radians", "sin", "sinh", "sqrt"),
-    *("tan", "tanh", "trunc"),
+OF_SEQUENCES = frozenset(("dist", "frexp", "fsum", "modf", "prod", "sumprod"))
+WITHOUT_BOUND = frozenset(("comb", "factorial", "perm"))  # their results may have any length
+OF_NUMBERS = sorted(  # the functions of ``math`` that take numbers and give one
+    {name for name, each in vars(math).items() if callable(each) and name[0] != "_"}
+    - OF_SEQUENCES
+    - WITHOUT_BOUND
 )
 OF_CHARACTERS = (
     *("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits"),
@@ -155,8 +156,11 @@ def _math() -> Namespace:
         name: Native(f"math.{name}", _of_numbers(getattr(math, name))) for name in OF_NUMBERS
     }
     names |= {name: getattr(math, name) for name in ("pi", "e", "tau", "inf", "nan")}
-    names["modf"] = Native("math.modf", math.modf)
-    names["prod"] = Native("math.prod", lambda values, start=1: math.prod(values, start=start))
+    names |= {
+        name: Native(f"math.{name}", getattr(math, name))
+        for name in OF_SEQUENCES
+        if hasattr(math, name)  # sumprod: Python 3.12
+    }
     return Namespace("math", names)
 
 

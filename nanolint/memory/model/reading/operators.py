@@ -60,7 +60,13 @@ UNARY: dict[type[ast.unaryop], tuple[str, Callable[[Value], Value]]] = {
 }
 # Of a text that numbers are put into, by "%".
 _DIRECTIVE = re.compile(r"%[-+ 0#]?\d{0,3}(?:\.\d{1,2})?[sdifgeEGxX]|%%")
-TYPES = (Class, Annotation, TensorClass)
+
+
+class Union(tuple["Value", ...]):
+    """``First | Second``, for annotations and ``isinstance``."""
+
+
+TYPES = (Class, Annotation, TensorClass, type, Union)
 MOST_BITS = 4096  # of a whole number
 
 
@@ -71,7 +77,7 @@ def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Val
             return each
     name, function = BINARY[type(op)]
     if name == "or" and any(isinstance(each, TYPES) for each in (left, right)):
-        return left, right  # ``First | Second``: types, for annotations and isinstance
+        return Union((left, right))
     if isinstance(left, Instance) or isinstance(right, Instance):
         return _by_methods(machine, name, left, right)
     if name == "mod" and isinstance(left, str):

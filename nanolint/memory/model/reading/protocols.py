@@ -160,6 +160,8 @@ def instance_of(machine: Machine, value: Value, kind: Value) -> Value:
         return next((each for each in found if isinstance(each, Unknown)), False)
     if isinstance(kind, Unknown):
         return kind
+    if kind is None:  # of ``First | None``
+        return value is None
     if isinstance(value, Instance):
         return value.cls.derives(kind)
     if isinstance(value, Tensor):
