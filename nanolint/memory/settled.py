@@ -41,8 +41,10 @@ def settled(program: ReadScript, run: Run) -> ReadScript:
         program,
         modules=tuple(modules),
         values=(),
-        words=tuple((name, value_of(each, run)) for name, each in program.words),
-        variables=tuple((name, value_of(each, run)) for name, each in program.variables),
+        words=values_of(program.words, run),
+        assigned=values_of(program.assigned, run),
+        variables=values_of(program.variables, run),
+        put=values_of(program.put, run),
     )
 
 
@@ -87,7 +89,7 @@ def _fields_in(modules: tuple[SourceText, ...], program: ReadScript, run: Run) -
     Raises NotSymbolic where one stands anywhere but in Python or on the launch line.
     """
     found: dict[Spot, str] = {}
-    elsewhere = [each for _, each in program.variables]
+    elsewhere = [each for _, each in (*program.variables, *program.assigned)]
     if program.saved or any(isinstance(each, FromRun) for each in elsewhere):
         raise NotSymbolic("values of the run stand in a checkpoint, or in its environment")
     for source, after in zip(program.modules, modules, strict=True):
@@ -119,6 +121,13 @@ def _written(
             if rest.startswith("#") and not source.module.startswith(SETTINGS):
                 start = len(source.text) - len(rest)  # a fix keeps the comment's column
     return (replace(source, text=text + source.text[start:]) if starts or start else source), starts
+
+
+def values_of(
+    named: Sequence[tuple[str, Plain | FromRun | NotKnown]], run: Run
+) -> tuple[tuple[str, Plain | NotKnown], ...]:
+    """Returns the values with those of the run filled in."""
+    return tuple((name, value_of(each, run)) for name, each in named)
 
 
 def value_of(value: Plain | FromRun | NotKnown, run: Run) -> Plain | NotKnown:

@@ -35,6 +35,17 @@ class BuiltModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Put:
+    """A value that ``--set key=...`` gives the attribute ``name`` of what a parser returns: a text,
+    which the parser converts, or True or False for a switch."""
+
+    given: Given
+    key: str
+    name: str
+    value: str | bool
+
+
+@dataclass(frozen=True, slots=True)
 class Described:
     """What a script does with the values that are given to it.
 
@@ -45,7 +56,8 @@ class Described:
     parser would not take of its launch line. ``trains``: a loop around ``backward()`` was reached.
     ``saved`` is the JSON that it writes, ``loaded`` what it reads of what another run wrote, and
     ``wanted`` the names of all such files; ``taken`` says in a clause each what is taken for them.
-    ``said`` are the values put on top that decide what the other run writes.
+    ``said`` are the values put on top that decide what the other run writes, ``put`` those that
+    flags take.
     """
 
     script: Path
@@ -64,6 +76,7 @@ class Described:
     wanted: tuple[str, ...] = ()
     taken: tuple[NotKnown, ...] = ()
     said: tuple[str, ...] = ()
+    put: tuple[Put, ...] = ()
 
     def spelled(self, key: str) -> str | None:
         """How the script itself has a key that is not a plain name: ``--batch-size``."""

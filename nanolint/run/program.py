@@ -122,8 +122,10 @@ class ReadScript:
     """A whole script to be read: its model, its loop, its optimizer, its evaluation.
 
     The first of ``modules`` is the script; the others are what it imports within the project.
-    ``values`` are those that follow the run; so do ``words``, the flags of the launch line, and
-    ``variables``, its environment. ``vocabulary`` is the size of a tokenizer that only a run reads.
+    ``values`` are those that follow the run; so do ``words``, the flags of the launch line,
+    ``assigned``, its words like ``train.rows=8``, ``variables``, its environment, and ``put``, the
+    attributes that ``--set`` gives what a parser returns. ``vocabulary`` is the size of a tokenizer
+    that only a run reads.
     ``files`` are those of its data of which something is known. ``fresh``: there is no checkpoint
     that it could go on from. ``checked``: its batch, context and passes have to be those of the
     run, or the run is in doubt. ``longest`` is the longest sequence that the model is built for, 0
@@ -137,7 +139,9 @@ class ReadScript:
     modules: tuple[SourceText, ...]
     values: tuple[Placed, ...] = ()
     words: tuple[tuple[str, Plain | FromRun | NotKnown], ...] = ()
+    assigned: tuple[tuple[str, Plain | FromRun | NotKnown], ...] = ()
     variables: tuple[tuple[str, Plain | FromRun | NotKnown], ...] = ()
+    put: tuple[tuple[str, Plain | FromRun | NotKnown], ...] = ()
     vocabulary: int | None = None
     files: tuple[DataFile, ...] = ()
     fresh: bool = False
@@ -151,7 +155,7 @@ class ReadScript:
     @property
     def follows(self) -> frozenset[str]:
         """The fields of a run that its tape follows."""
-        named = (*self.words, *self.variables)
+        named = (*self.words, *self.assigned, *self.variables, *self.put)
         fields = {value.field for _, value in named if isinstance(value, FromRun)}
         fields |= {each.value.field for each in self.values if isinstance(each.value, FromRun)}
         return frozenset(fields) | {"gradient_accumulation_steps"}

@@ -7,11 +7,13 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from nanolint.run.described import Put
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Given, Number, Surface
 from nanolint.trainers.script.flags import (
     SWITCHES,
     Flag,
+    is_switch,
     misfits,
     named_by,
     number,
@@ -205,9 +207,9 @@ def parsed(
             else:
                 values[flag.name] = number(said(flag, word))
     for flag in flags:
-        change = core.state.around.change(flag.name)
+        change = _change(core, flag)
         if change is not None:
-            values[flag.name] = _set(core, flag, change)
+            values[flag.name] = _put(core, flag, change)
     held: dict[str, Thing] = {_DECLARED: _hidden(flags)}
     return Instance(External("argparse.Namespace"), place, values, named=held)
 
@@ -245,6 +247,27 @@ def _set(core: Core, flag: Flag, word: Word) -> Thing:
     longest = next((each for each in flag.flags if each.startswith("--")), word.key)
     found = Given(longest, value, Surface.FLAG, place, default)
     core.state.given[found] = None
+    return found
+
+
+def _change(core: Core, flag: Flag) -> Word | None:
+    """Returns what ``--set`` says of a flag, by its attribute or any of its spellings."""
+    found = (core.state.around.change(name) for name in (flag.name, *flag.flags))
+    return next((each for each in found if each is not None), None)
+
+
+def _put(core: Core, flag: Flag, change: Word) -> Thing:
+    """Returns what ``--set`` makes of a flag: as if the launch line had it, last."""
+    if isinstance(change.value, NotKnown):
+        return change.value
+    value = change.value if is_switch(flag) else str(change.value)
+    if not isinstance(value, (str, bool)):
+        return NotKnown(f"{flag.name} is True or False, not {value!r}")
+    found = _set(core, flag, replace(change, value=value))
+    if isinstance(found, Given):
+        if isinstance(flag.default, Given):
+            core.state.given.pop(flag.default, None)
+        core.state.put[Put(found, change.key, flag.name, value)] = None
     return found
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from nanolint.run.described import Put
     from nanolint.run.equation import Check, Turn
     from nanolint.run.saved import Saved
     from nanolint.run.terms import Given
@@ -91,8 +92,12 @@ class Around:
         return not (self.words or self.assigned or self.has_others)
 
     def variable(self, name: str) -> Word | None:
-        """What the launch line puts into the environment."""
-        return next((each for each in reversed(self.variables) if each.key == name), None)
+        """What ``--set`` or the launch line puts into the environment, as text."""
+        for each in reversed((*self.variables, *self.changes)):
+            if each.key == name:
+                known = not isinstance(each.value, (NotKnown, str))
+                return dataclasses.replace(each, value=str(each.value)) if known else each
+        return None
 
     def change(self, key: str) -> Word | None:
         """The value put on top of what goes by the name ``key``."""
@@ -171,6 +176,7 @@ class State:
     loaded: dict[Place, Node | None] = field(default_factory=dict)  # None: one of several
     wanted: dict[str, None] = field(default_factory=dict)
     taken: dict[NotKnown, None] = field(default_factory=dict)
+    put: dict[Put, None] = field(default_factory=dict)
 
     def spend(self) -> None:
         """Take one step. Raises Exhausted."""

@@ -60,7 +60,12 @@ def takes_value(key: str, flags: Sequence[Flag]) -> bool | None:
     named = list(named_by(key, flags))
     if any(each.several for each in named):
         return None
-    return any(each.action not in SWITCHES and each.action != _BOTH for each in named)
+    return any(not is_switch(each) for each in named)
+
+
+def is_switch(flag: Flag) -> bool:
+    """Whether a flag takes no value."""
+    return flag.action in SWITCHES or flag.action == _BOTH
 
 
 def misfits(word: Word, flag: Flag) -> bool:
@@ -75,6 +80,8 @@ def said(flag: Flag, word: Word) -> Scalar | NotKnown:
     """The value that a word gives a flag."""
     if isinstance(word.value, NotKnown):
         return word.value
+    if is_switch(flag) and isinstance(word.value, bool):
+        return word.value  # of --set
     if flag.action in SWITCHES:
         return SWITCHES[flag.action][1]
     if flag.action == _BOTH:

@@ -91,6 +91,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         loaded=tuple((place, each) for place, each in state.loaded.items() if each is not None),
         wanted=tuple(state.wanted),
         taken=tuple(state.taken),
+        put=tuple(state.put),
     )
 
 

@@ -116,7 +116,8 @@ def refusals(text: str, path: Path, options: Options) -> tuple[str, ...]:
 
 def _without_effect(found: Described, options: Options) -> Iterator[str]:
     """The values put on top that are none of those that the script was seen to be given."""
-    given = {plain_name(each) for each in (*(given.key for given in found.given), *found.said)}
+    keys = (*(each.key for each in (*found.given, *found.put)), *found.said)
+    given = {plain_name(each) for each in keys}
     for key, value in options.overrides:
         name = plain_name(key)
         if name not in given and name != "vocab_size" and isinstance(value, Known):

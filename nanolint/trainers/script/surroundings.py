@@ -35,6 +35,7 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
     """What a script at ``path`` finds around it, on ``world_size`` cards like ``gpu``."""
     line = options.line
     changes = tuple(_changes(options))
+    put = {each.key for each in changes}
     asked = next((each for each in reversed(changes) if each.key == "vocab_size"), None)
     vocabulary = _vocabulary(path)
     if asked is not None and isinstance(asked.value, int):
@@ -47,7 +48,7 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
         has_bfloat16=bfloat16_supported(gpu, options.torch_version, counts_emulation=True),
         words=(*map(_word, line.flags), *_configured(options)),
         variables=tuple(map(_word, line.variables)),
-        assigned=tuple(map(_word, line.assigned)),
+        assigned=tuple(each for each in map(_word, line.assigned) if each.key not in put),
         has_others=bool(line.alone),
         changes=changes,
         vocabulary=vocabulary,

@@ -80,7 +80,9 @@ def whole_script(
         modules=tuple(texts.values()),
         values=tuple(each for each in placed if each is not None),
         words=(*_followed(words, Surface.FLAG, follows), *_alone(around)),
-        variables=tuple(_followed(around.variables, Surface.VARIABLE, follows)),
+        assigned=tuple(_followed(around.assigned, Surface.FLAG, follows)),
+        variables=tuple(_followed(_variables(described, around), Surface.VARIABLE, follows)),
+        put=tuple((each.name, follows.get(each.given, each.value)) for each in described.put),
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
         files=tuple(_files(texts.values(), path)),
         fresh=starts_afresh(path),
@@ -186,11 +188,12 @@ def _placed(
     names: dict[Path, str],
 ) -> Iterator[Placed | None]:
     """What stands in the place of values of the files; None where one has no place there."""
-    said = {plain_name(word.key) for word in (*around.words, *around.variables)}
+    said = {plain_name(word.key) for word in (*around.words, *around.assigned)}
     said -= {plain_name(word.key) for word in around.changes}
+    put = {each.given for each in described.put}
     for given in described.given:
-        if given.surface is Surface.SAVED:
-            continue  # with what is loaded
+        if given.surface in (Surface.SAVED, Surface.VARIABLE) or given in put:
+            continue  # with what is loaded, in the environment, and what a parser returns
         value: FromRun | Plain = None
         if given in follows:
             value = follows[given]
@@ -198,7 +201,7 @@ def _placed(
             value = given.value
         else:
             continue
-        outside = given.surface in (Surface.FLAG, Surface.VARIABLE)
+        outside = given.surface is Surface.FLAG
         if outside and plain_name(given.key) in said:
             continue  # with the words of the launch line
         place = given.default if outside else given.place
@@ -219,6 +222,14 @@ def _followed(
             yield word.key, Hidden(f"{word.key}: {word.value.reason}", "the launch line", 0)
         else:
             yield word.key, fields.get(plain_name(word.key), word.value)
+
+
+def _variables(described: Described, around: Around) -> Iterator[Word]:
+    """The environment: what the launch line sets, and what ``--set`` does of what is asked for."""
+    yield from around.variables
+    asked = {each.key for each in described.given if each.surface is Surface.VARIABLE}
+    words = (around.variable(each.key) for each in around.changes if each.key in asked)
+    yield from (word for word in words if word is not None)
 
 
 def _alone(around: Around) -> Iterator[tuple[str, Hidden]]:

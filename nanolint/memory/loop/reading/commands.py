@@ -23,6 +23,7 @@ def argparse(machine: Script, arguments: Value) -> Namespace:
     given: dict[str, Value] = {
         "Arguments": arguments,
         "words": known(machine.around.words),
+        "put": known(machine.around.put),
         "own_words": Native("own_words", partial(own_words, machine), plain=False),
         "alone": ALONE,
         "argparse_boolean": BOOLEAN,
@@ -54,11 +55,12 @@ def click(machine: Script, argparse: Namespace) -> Namespace:
 
 def typed(machine: Script) -> list[str] | Unknown:
     """The words of the launch line behind the script, as texts."""
-    given = known(machine.around.words)
-    unknown = next((value for _, value in given if isinstance(value, Unknown)), None)
+    flags, assigned = known(machine.around.words), known(machine.around.assigned)
+    unknown = next((value for _, value in (*flags, *assigned) if isinstance(value, Unknown)), None)
     if unknown is not None:
         return unknown
-    return [f"--{name.lstrip('-')}={value}" for name, value in given]
+    words = [f"--{name.lstrip('-')}={value}" for name, value in flags]
+    return words + [f"{name}={value}" for name, value in assigned]
 
 
 def own_words(machine: Script, given: Value) -> Value:

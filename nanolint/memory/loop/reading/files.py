@@ -238,6 +238,15 @@ def settings(machine: Script, read: Callable[[str], Node]) -> Native:
     return Native("load", load, plain=False)
 
 
+def parsed(machine: Script, read: Callable[[str], Node]) -> Native:
+    """Returns a function that turns a text of settings into its value."""
+
+    def parse(text: Value) -> Value:
+        return valued(machine, read(text)) if isinstance(text, str) else text
+
+    return Native("parse", parse, plain=False)
+
+
 def _of_checkpoint(machine: Script) -> Node | None:
     """What the statement that is read takes from a checkpoint that the run goes on from."""
     here = (machine.place.path, machine.place.line)

@@ -108,6 +108,7 @@ def table(machine: Script) -> dict[str, Value]:
                 "typed": Native("typed", lambda: commands.typed(machine), plain=False),
                 "unheard": Native("unheard", machine.unknown, plain=False),
                 "loaded": files.settings(machine, partial(read_yaml, floats=True)),
+                "parsed": files.parsed(machine, partial(read_yaml, floats=True)),
             },
         ),
         **training.later(hydra.MODULES, partial(hydra.modules, machine)),

@@ -19,7 +19,7 @@ from nanolint.memory.model.reading.values import Raised
 from nanolint.memory.model.reading.watched import given
 from nanolint.memory.moments import summits
 from nanolint.memory.numbers import spots
-from nanolint.memory.settled import settled, symbolic, symbols_of, value_of
+from nanolint.memory.settled import settled, symbolic, symbols_of, values_of
 from nanolint.memory.symbolic import NotSymbolic
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.tensors.device import NotTraced
@@ -187,8 +187,10 @@ def _differs(seen: Seen, run: Run, told: frozenset[str]) -> Iterator[str]:
 def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Surroundings:
     """What the script finds around it."""
     return Surroundings(
-        words=tuple((name, value_of(each, run)) for name, each in program.words),
-        variables=tuple((name, value_of(each, run)) for name, each in program.variables),
+        words=values_of(program.words, run),
+        assigned=values_of(program.assigned, run),
+        variables=values_of(program.variables, run),
+        put=values_of(program.put, run),
         world_size=run.world_size,
         capability=(gpu.compute_capability if gpu else None) or device.capability,
         asked=device.asked,

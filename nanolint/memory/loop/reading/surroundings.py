@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Plain data. ``words`` are the flags of the launch line in their order.
+    """Plain data. ``words`` are the flags of the launch line in their order, ``assigned`` its words
+    like ``train.rows=8``, ``put`` the attributes that ``--set`` gives what a parser returns.
 
     ``vocabulary`` stands for the size of a tokenizer that only a run reads. ``shape`` is that of a
     batch, (B, T), where what loads it cannot be read. ``files`` are those of which it is known
@@ -27,7 +28,9 @@ class Surroundings:
     """
 
     words: tuple[tuple[str, Plain | NotKnown], ...]
+    assigned: tuple[tuple[str, Plain | NotKnown], ...]
     variables: tuple[tuple[str, Plain | NotKnown], ...]
+    put: tuple[tuple[str, Plain | NotKnown], ...]
     world_size: int
     capability: tuple[int, int]
     asked: Asked

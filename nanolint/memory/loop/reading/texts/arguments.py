@@ -1,8 +1,8 @@
 """``argparse``, written as its users would: the interpreter reads this text where it is imported.
 
 ``words`` are the launch line's flags in their order, each a name and a value, ``alone`` the name of
-words without dashes; ``own_words`` are those that a parser is given in their place, None where they
-are the launch line's. What it finds is an object of ``Arguments``.
+words without dashes; ``own_words`` are those that a parser is given in their place, None if they
+are the launch line's. ``put`` are attributes and values that count more than any word. What it finds is an object of ``Arguments``.
 """
 
 
@@ -85,6 +85,13 @@ class ArgumentParser:
                 left.append("--" + name.lstrip("-") + "=" + str(value))
             else:
                 self.put(found, options, value)
+        for dest, value in put:
+            for options in self.flags.values():
+                if options["dest"] == dest:
+                    if isinstance(value, str):
+                        self.put(found, options, value)
+                    else:
+                        setattr(found, dest, value)
         return found, left
 
     def one(self, options):

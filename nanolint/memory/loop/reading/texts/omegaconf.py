@@ -1,7 +1,7 @@
 """OmegaConf. Read, never run.
 
 ``typed`` is what the launch line gives, as ``name=value``; ``loaded`` what a file of settings
-holds; ``unheard`` makes a value unknown. So is a value that refers to others (``${model.width}``)
+holds, ``parsed`` what a text of YAML does; ``unheard`` makes a value unknown. So is a value that refers to others (``${model.width}``)
 for who does not ask the settings that it stands in.
 """
 
@@ -142,7 +142,7 @@ class OmegaConf:
                 if part not in node:
                     node[part] = DictConfig()
                 node = node[part]
-            node[own] = unheard("a value of the launch line")
+            node[own] = made(parsed(value))
         return found
 
     @staticmethod
