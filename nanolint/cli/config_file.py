@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.cached import cached_property
 from nanolint.cli.parser import UsageError
 from nanolint.frozen import dataclass
 
@@ -19,12 +20,27 @@ if TYPE_CHECKING:
 STDIN, STDIN_NAME = "-", "<stdin>"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ConfigFile:
-    """A config under the name that the user gave it."""
+    """A config under the name that the user gave it.
+
+    Pickled, it is its text: another process reads it again, for syntax trees do not travel.
+    """
 
     name: str
-    config: Config
+    path: Path | None
+    text: str
+    plan: Plan
+
+    @cached_property
+    def config(self) -> Config:
+        """The text as it was read; raises Unparsable or TooComplex."""
+        from nanolint.trainers.nanogpt.config import read_config
+        from nanolint.trainers.nanogpt.project import find_project
+
+        project = find_project(self.path, train_script=self.plan.train_script)
+        options = self.plan.setup(self.path).options
+        return read_config(self.text, self.path, project, options, explicit=True)
 
     def case(self, target: Machine | None) -> Case:
         """The config on ``target``."""
@@ -62,22 +78,20 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
     from nanolint.files.door import read_bytes
     from nanolint.source.refusals import TooComplex, Unparsable
     from nanolint.source.text import LineIndex, Undecodable, decode
-    from nanolint.trainers.nanogpt.config import read_config
     from nanolint.trainers.nanogpt.kind import FileKind
-    from nanolint.trainers.nanogpt.project import find_project
 
     name, path = file.name, file.path
-    project = find_project(path, train_script=plan.train_script)
-    options = plan.setup(path).options
     try:
         raw = streams.read_stdin() if path is None or file.is_stdin else read_bytes(path)
         text = decode(raw).text
-        config = read_config(text, path, project, options, explicit=True)
+        opened = ConfigFile(name, path, text, plan)
+        config = opened.config
     except Unparsable as error:
         row, _ = LineIndex(text).position(error.offset)
         raise UsageError(f"{name}: not valid Python: {error}, line {row}") from error
     except (Unusable, Undecodable, TooComplex) as error:
         raise UsageError(f"{name}: {error}") from error
+    options = config.options
     if config.kind is FileKind.SCRIPT:
         from nanolint.trainers.no_run import why_no_run
 
@@ -90,4 +104,4 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
         refused = refused_by_project(text, path, options, plan.train_script)
     if refused is not None:
         raise UsageError(f"{name}: {refused}")
-    return ConfigFile(name, config)
+    return opened

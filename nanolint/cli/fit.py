@@ -110,11 +110,14 @@ def _row(config: ConfigFile, of: tuple[Machine, bool]) -> Row:
     try:
         fit = best_fit(run, target) if run is not None and run.on_gpu else None
     except Unread:
-        return Row(target, case.resolution, None, named)
+        fit = None
     if fit is not None and run is case.settled.run:
-        case = Case(replace(case.settled, run=fit.run), target)
-        return Row(target, replace(case.resolution, run=run), fit, named)
-    return Row(target, case.resolution, fit, named)
+        shown = Case(replace(case.settled, run=fit.run), target)
+        found = replace(shown.resolution, run=run)
+    else:
+        found = case.resolution
+    # The rivals hold syntax trees, which do not travel, and are decided by now.
+    return Row(target, replace(found, rivals=None), fit, named)
 
 
 def _needed_run(config: ConfigFile, rows: Sequence[Row]) -> None:

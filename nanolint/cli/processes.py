@@ -6,6 +6,8 @@ import contextlib
 import os
 import signal
 import time
+from functools import cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nanolint.errors import UserError
@@ -69,8 +71,8 @@ def in_processes(
     """
     chunks = [items[at : at + size] for at in range(0, len(items), size)]
     try:
-        for chunk in _in_pool(do, common, chunks, workers):
-            yield from chunk
+        for results in _results(do, common, chunks, workers):
+            yield from results
             chunks = chunks[1:]
     except Killed:
         left = [item for chunk in chunks for item in chunk]
@@ -78,7 +80,7 @@ def in_processes(
         return
     while left:
         try:
-            for results in _in_pool(do, common, [[item] for item in left], 1):
+            for results in _results(do, common, [[item] for item in left], 1):
                 yield from results
                 left = left[1:]
         except Killed as error:  # noqa: PERF203 (once for each that cannot be done)
@@ -88,28 +90,49 @@ def in_processes(
             left = left[1:]
 
 
-def _in_pool(
+def _results(
     do: Callable[[Common, Item], Result],
     common: Common,
     chunks: Sequence[Sequence[Item]],
     workers: int,
 ) -> Iterator[list[Result]]:
-    """The results of each chunk. Raises Killed where a worker was ended from outside."""
+    """The results of each chunk: from a pool, and from this process if the pool has none.
+
+    Raises Killed if a worker was ended from outside.
+    """
+    pool = _in_pool((do, common), chunks, workers)
+    for chunk in chunks:
+        try:
+            results = next(pool)
+        except Killed:
+            raise
+        except Exception:  # no worker can be started, or told what to do
+            pool, results = repeat(None), None
+        yield [do(common, item) for item in chunk] if results is None else results
+
+
+def _in_pool(
+    given: object, chunks: Sequence[Sequence[Item]], workers: int
+) -> Iterator[list[Any] | None]:
+    """The results of each chunk, None for one that fails there. Raises Killed."""
     import multiprocessing
+    import pickle
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
+    told = pickle.dumps(given)
     # Never plain fork: the progress bar and the pool itself run threads.
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     with _safe_path():
-        pool = ProcessPoolExecutor(workers, context, _start, (do, common))
+        pool = ProcessPoolExecutor(workers, context, _start, (told,))
         try:
             with interrupts.waiting():  # a process that is half begun cannot be ended
-                futures = [pool.submit(_do, chunk) for chunk in chunks]
+                futures = [pool.submit(_do, pickle.dumps(chunk)) for chunk in chunks]
                 begun = multiprocessing.active_children()
             for future in futures:
-                yield future.result()
+                results = future.result()
+                yield None if results is None else pickle.loads(results)
         except BrokenProcessPool as error:
             for each in begun:  # what one has open is closed before its status is known
                 each.join(ENDING_S)
@@ -157,24 +180,37 @@ def _safe_path() -> Iterator[None]:
             os.environ[SAFE_PATH] = given
 
 
-_given: tuple[Callable[[Any, Any], Any], Any] | None = None
+_told = b""  # what all of a worker's items have in common, as it was sent
 
 
-def _start(do: Callable[[Any, Any], Any], common: object) -> None:
+def _start(told: bytes) -> None:
     """Tell a worker, once, what all of its items have in common."""
     import gc
 
     from nanolint.cli.main import COLLECT_EVERY
 
-    global _given
+    global _told
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the pool
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.set_threshold(COLLECT_EVERY)
-    _given = do, common
+    _told = told
 
 
 @in_one_piece
-def _do(items: Sequence[Any]) -> list[Any]:
-    assert _given is not None
-    do, common = _given
-    return [do(common, item) for item in items]
+def _do(items: bytes) -> bytes | None:
+    """The results, pickled; None if anything fails, which the parent finds out for itself."""
+    import pickle
+
+    try:
+        do, common = _unpacked(_told)
+        return pickle.dumps([do(common, item) for item in pickle.loads(items)])
+    except Exception:
+        return None
+
+
+@cache
+def _unpacked(told: bytes) -> tuple[Callable[[Any, Any], Any], Any]:
+    import pickle
+
+    given: tuple[Callable[[Any, Any], Any], Any] = pickle.loads(told)
+    return given

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from nanolint.cli import processes
 from tests.sizes import MODEL
 from tests.support.command import nanolint
 
@@ -35,17 +34,6 @@ def test_the_effective_batch_is_kept_everywhere(config: str) -> None:
         assert fit["batch_size"] * fit["gradient_accumulation_steps"] == 512
         assert fit["process_bytes"] < card["total_bytes"]
         assert fit["allocated_bytes"] < fit["process_bytes"]
-
-
-def test_cards_that_take_a_while_are_answered_alike_by_several_processes(
-    config: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    alone = nanolint("fit", config)
-    monkeypatch.setattr(processes, "_processors", lambda: 2)
-    monkeypatch.setattr(processes, "PARALLEL_AFTER_SECONDS", -1)
-    assert nanolint("fit", config) == alone
-    other = nanolint("fit", config, "--format=json")
-    assert len(json.loads(other.out)["cards"]) == 12
 
 
 def test_the_named_cards_only(config: str) -> None:

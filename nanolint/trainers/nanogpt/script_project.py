@@ -104,7 +104,7 @@ def _read_project(train_script: Path) -> Project:
         environment=script.environment,
         dialect=script.dialect,
         simulated_gpus=script.simulated_gpus,
-        known_keys=_Wider(script.defaults.keys(), train_script, attrgetter("keys")),
+        known_keys=_Wider(frozenset(script.defaults), train_script, attrgetter("keys")),
         names_read=_Wider(own, train_script, attrgetter("read")),
         elsewhere=partial(_elsewhere, train_script, {*KEYS, *script.defaults, *own}),
         doubts=doubts,
