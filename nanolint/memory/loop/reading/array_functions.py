@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.chances import DATA
 from nanolint.memory.model.reading.values import Native, Unknown
-from nanolint.memory.tensors.dtypes import BOOL, DTYPES, FLOAT64, FLOATING, INT64, Dtype
+from nanolint.memory.tensors.dtypes import (
+    BOOL,
+    DTYPES,
+    FLOAT64,
+    FLOATING,
+    INT64,
+    INTEGER,
+    Dtype,
+)
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.tensor import Tensor, empty
 
@@ -18,7 +26,34 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
 
 OF_PYTHON: dict[Value, Dtype] = {float: FLOAT64, int: INT64, bool: BOOL}
-BY_NAME = {**DTYPES, "float": FLOAT64, "int": INT64}
+UINT16, UINT32, UINT64 = (Dtype(f"uint{8 * size}", size, INTEGER) for size in (2, 4, 8))
+UNSIGNED = {each.name: each for each in (UINT16, UINT32, UINT64)}
+# numpy's types by all of their names (numpy/_core/numerictypes.py); some of torch's it lacks.
+OWN = {
+    **{name: each for name, each in DTYPES.items() if not name.startswith(("bfloat", "float8"))},
+    **UNSIGNED,
+}
+ALSO = {
+    "bool_": "bool",
+    "byte": "int8",
+    "ubyte": "uint8",
+    "short": "int16",
+    "ushort": "uint16",
+    "intc": "int32",
+    "uintc": "uint32",
+    "half": "float16",
+    "single": "float32",
+    **dict.fromkeys(("long", "longlong", "int_", "intp"), "int64"),
+    **dict.fromkeys(("ulong", "ulonglong", "uint", "uintp"), "uint64"),
+    **dict.fromkeys(("double", "float_"), "float64"),
+    "csingle": "complex64",
+    "cdouble": "complex128",
+    "complex_": "complex128",
+}
+NUMPY = OWN | {name: OWN[other] for name, other in ALSO.items()}
+BY_NAME = {**NUMPY, "float": FLOAT64, "int": INT64, "complex": NUMPY["cdouble"]}
+# ``"<u2"``: a letter and how many bytes an element has.
+LETTERS = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
 MADE = ("zeros", "ones", "empty")
 ALIKE = ("maximum", "minimum", "tril", "triu", "where", "outer", "abs", "clip", "full", "arange")
 FRACTIONS = ("sin", "cos", "tanh", "exp", "log", "sqrt")
@@ -35,8 +70,13 @@ def functions(machine: Script) -> dict[str, Value]:
 
 def kind_of(dtype: Value) -> Dtype | None:
     """The type that numpy makes of ``float``, of a name, or of one of its own."""
-    if isinstance(dtype, (Dtype, str)):
-        return BY_NAME.get(dtype) if isinstance(dtype, str) else dtype
+    if isinstance(dtype, str):
+        kind, size = LETTERS.get(dtype.lstrip("<=|")[:1]), dtype.lstrip("<=|")[1:]
+        if kind is not None and size.isdigit():
+            return BY_NAME.get(f"{kind}{8 * int(size)}")
+        return BY_NAME.get(dtype)
+    if isinstance(dtype, Dtype):
+        return dtype
     return OF_PYTHON.get(dtype) if isinstance(dtype, type) else None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import array_functions, settings
 from nanolint.memory.loop.reading.alike import until_alike
-from nanolint.memory.loop.reading.array_functions import kind_of
+from nanolint.memory.loop.reading.array_functions import NUMPY, kind_of
 from nanolint.memory.loop.reading.chances import DATA, of_numpy
 from nanolint.memory.loop.reading.lengths import Lengths
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
@@ -25,7 +25,7 @@ from nanolint.memory.model.reading.values import (
     Unknown,
     Unread,
 )
-from nanolint.memory.tensors.dtypes import DTYPES, FLOAT64, INT16, INT32, INT64, INTEGER, Dtype
+from nanolint.memory.tensors.dtypes import FLOAT64, INT32, INT64, INTEGER, Dtype
 from nanolint.memory.tensors.ops.conversion import to
 from nanolint.memory.tensors.ops.joining import stack
 from nanolint.memory.tensors.rows import Rows
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 TOKENS = 1 << 40  # of a file: more than any run reads
 MOST_NUMBERS = 1_000_000
 HEAD = 4096  # numbers of the head of a file, at most
-UINT16 = Dtype("uint16", 2, INT16.kind)
 LOADS = "what a data loader loads"  # of which nothing else is known
 
 
@@ -86,8 +85,7 @@ def numpy(machine: Script) -> Namespace:
         "dtype": Native("numpy.dtype", lambda kind: _kind(machine, kind)),
         **dict.fromkeys(("array", "asarray", "ascontiguousarray"), _made(machine)),
     }
-    found |= {name: kind for name, kind in DTYPES.items() if name != "bool"}
-    found |= {"uint16": UINT16, "ndarray": Namespace("ndarray", {})}
+    found |= {**NUMPY, "ndarray": Namespace("ndarray", {})}
     return Namespace("numpy", found)
 
 
@@ -108,10 +106,7 @@ def _split(machine: Script, data: Value, at: Value, *_: Value) -> Value:
 
 
 def _kind(machine: Script, kind: Value) -> Value:
-    if isinstance(kind, str):
-        found: Value = UINT16 if kind == "uint16" else DTYPES.get(kind)
-        return machine.unknown(f"numpy.dtype({kind!r})") if found is None else found
-    return kind
+    return kind_of(kind) or machine.unknown(f"numpy.dtype({kind!r})")
 
 
 def _made(machine: Script) -> Native:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import arrays, chances, loading, saving, settings
+from nanolint.memory.loop.reading.array_functions import UNSIGNED
 from nanolint.memory.loop.reading.printing import CUDA
 from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown, silent
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
 
 ACCELERATOR, ACCELERATOR_SINCE = "torch.accelerator", (2, 6)
-WHOLE = (arrays.UINT16, INT16, INT32, INT64)  # the types of tokens
+WHOLE = (*UNSIGNED.values(), INT16, INT32, INT64)  # the types of tokens
 
 
 def names(machine: Script) -> dict[str, Value]:
@@ -33,7 +34,7 @@ def names(machine: Script) -> dict[str, Value]:
         "from_file": Native("from_file", partial(_of_file, machine), plain=False),
         "empty": _of_any_length(machine),
         **{name: _of_any_texts(machine, name) for name in ("zeros", "ones", "full")},
-        "uint16": arrays.UINT16,
+        **UNSIGNED,
         "randint": _without_bounds(machine),
         "tensor": arrays.of_numbers(machine),
         "save": Native("save", partial(saving.save, machine), plain=False),

@@ -176,7 +176,7 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
         return Table(owner, name)
     if isinstance(owner.native, dict) and hasattr(dict, name):
         return machine.attribute(owner.native, name)
-    if owner.cls.has("__getattr__"):
+    if owner.cls.has("__getattr__") and not hasattr(object, name):
         return machine.call(Method(owner.cls.find("__getattr__"), owner), [name])
     if owner.native is not None:
         return machine.attribute(owner.native, name)

@@ -6,6 +6,7 @@ It touches no disk, no network and none of Python's own imports: the texts are h
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading import (
@@ -23,6 +24,7 @@ from nanolint.memory.model.reading import (
 )
 from nanolint.memory.model.reading.alike import Layers
 from nanolint.memory.model.reading.certain import certain
+from nanolint.memory.model.reading.exceptions import let_go
 from nanolint.memory.model.reading.expressions import EXPRESSIONS
 from nanolint.memory.model.reading.machine import Machine
 from nanolint.memory.model.reading.scopes import Frame, Kind
@@ -44,6 +46,7 @@ from nanolint.memory.model.reading.values import (
     Super,
     Unknown,
     Unread,
+    silent,
 )
 from nanolint.memory.tensors.tensor import Tensor
 from nanolint.memory.torch import BUFFER_SINCE
@@ -57,6 +60,8 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.device import Device
     from nanolint.run.program import SourceText
 
+# Methods of every object that change it, or make another one.
+CHANGES = frozenset({"__delattr__", "__getattribute__", "__init__", "__new__", "__setattr__"})
 OF_PROGRAM = (Instance, Class, Namespace, Function, Method, Super, Partial, Property, Native)
 
 
@@ -144,6 +149,18 @@ class Interpreter(Machine):
     def attribute(self, owner: Value, name: str) -> Value:
         if isinstance(owner, Unknown):
             return owner
+        try:
+            return self._attribute(owner, name)
+        except AttributeError as error:
+            if not hasattr(object, name):
+                raise
+            let_go(error)
+        if name in CHANGES:
+            raise self.unread(f"object.{name} is not known")
+        gives = self.unknown(f"what {name} gives")
+        return gives if name == "__doc__" else silent(name, gives)
+
+    def _attribute(self, owner: Value, name: str) -> Value:
         if isinstance(owner, Tensor):
             return methods.attribute(self, owner, name)
         if isinstance(owner, OF_PROGRAM):
@@ -258,6 +275,8 @@ class Interpreter(Machine):
                 return self._library(name)
             if any(each.startswith(f"{name}.") for each in self._sources):
                 return Namespace(name, {}, "")
+            if is_pythons(name):
+                return self.imported.setdefault(name, Namespace(name, {}))
             return Absent(f"{name} is no module of the project", self.place)
         within = name.rpartition(".")[0]
         if within and (within in self._sources or f"{within}.__init__" in self._sources):
@@ -349,6 +368,7 @@ class Interpreter(Machine):
         return (
             bool(name)
             and name not in self._sources
+            and not is_pythons(name)
             and isinstance(self._libraries.get(name) or self._known_parent(name), type(None))
         )
 
@@ -371,6 +391,11 @@ def _may_bind(source: SourceText | None, name: str) -> bool:
 
 NN, OPTIM, EINOPS_LAYERS = "torch.nn", "torch.optim", "einops.layers.torch"
 LETS_GO_SINCE = (2, 12)  # ``del q, k, v`` in F.multi_head_attention_forward
+
+
+def is_pythons(name: str) -> bool:
+    """Whether a module is one of the standard library."""
+    return name.partition(".")[0] in sys.stdlib_module_names
 
 
 def written(machine: Machine, text: Path, module: Namespace) -> Namespace:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import string
+import struct
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from nanolint.memory.guarded import as_key, worked_out
 from nanolint.memory.model.reading.contexts import contextlib
 from nanolint.memory.model.reading.copies import copied, shallow
 from nanolint.memory.model.reading.functional import functools, iteration
+from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.patterns import regular_expressions
 from nanolint.memory.model.reading.queues import queue
 from nanolint.memory.model.reading.record_libraries import attrs, dataclasses, pydantic
@@ -71,6 +73,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "itertools": iteration(machine),
         "collections": _collections(machine),
         "contextlib": contextlib(machine),
+        "struct": _structs(machine),
         "copy": Namespace(
             "copy",
             {
@@ -162,6 +165,42 @@ def _math() -> Namespace:
         if hasattr(math, name)  # sumprod: Python 3.12
     }
     return Namespace("math", names)
+
+
+def _structs(machine: Machine) -> Namespace:
+    """``struct``: of bytes that are not known it makes as many values as the format says."""
+    why = "the contents of a file"
+
+    def unpacked(form: Value, data: Value, offset: Value = 0) -> Value:
+        machine.bounded(struct.calcsize(form))
+        if isinstance(data, bytes) and not isinstance(offset, Unknown):
+            return struct.unpack_from(form, data, offset)
+        return tuple(
+            Index(why, machine.place, object()) if type(each) is int else machine.unknown(why)
+            for each in struct.unpack(form, bytes(struct.calcsize(form)))
+        )
+
+    def packed(form: Value, *values: Value) -> Value:
+        machine.bounded(struct.calcsize(form))
+        if any(isinstance(each, Unknown) for each in values):
+            return machine.unknown(why)
+        return struct.pack(form, *values)
+
+    def known(function: Callable[..., Value]) -> Callable[..., Value]:
+        def called(form: Value, *given: Value) -> Value:
+            try:
+                return function(form, *given)
+            except (struct.error, TypeError):
+                return machine.unknown("what struct makes of these")
+
+        return called
+
+    functions = {"calcsize": struct.calcsize, "pack": packed}
+    functions |= dict.fromkeys(("unpack", "unpack_from"), unpacked)
+    return Namespace(
+        "struct",
+        {name: Native(name, known(each), plain=False) for name, each in functions.items()},
+    )
 
 
 def _counter() -> Callable[[], int]:

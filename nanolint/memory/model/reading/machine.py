@@ -60,6 +60,7 @@ class Machine:
         self.tokens = 0
         self.made_up = MadeUp()
         self.tensor_attributes: WeakKeyDictionary[Tensor, dict[str, Value]] = WeakKeyDictionary()
+        self.shadowed: set[str] = set()  # methods that an attribute of some tensor hides
         self.module: Namespace | None = None
         self.line = 0
         self.steps = STEPS

@@ -41,6 +41,9 @@ VALUES = ("item", "tolist", "numpy")  # what only a run could tell
 
 def attribute(machine: Machine, x: Tensor, name: str) -> Value:
     """``x.name``. Raises AttributeError where there is none that is known."""
+    extra = machine.tensor_attributes.get(x) if name in machine.shadowed else None
+    if extra is not None and name in extra:
+        return extra[name]
     found = ATTRIBUTES.get(name)
     if found is not None:
         return operation(machine, f"Tensor.{name}", found, (x,), {})
@@ -247,6 +250,8 @@ def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
     if holder is not None:
         holder.gradient = value
         return
+    if name in METHODS or name in OWN:
+        machine.shadowed.add(name)
     machine.tensor_attributes.setdefault(x, {})[name] = value
 
 

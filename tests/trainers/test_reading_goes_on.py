@@ -1,0 +1,91 @@
+"""What no size depends on does not stop the reading, and leaves the number as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.explained import explained
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = """
+import torch
+import torch.nn as nn
+V, batch = 512, 8
+# BEFORE
+model = nn.Sequential(nn.Embedding(V, 64), nn.Linear(64, V)).cuda()
+# AFTER
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+for step in range(20):
+    x = torch.randint(V, (batch, 64), device="cuda")
+    loss = nn.functional.cross_entropy(model(x).view(-1, V), x.view(-1))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+PEAK = 10_759_168  # PyTorch's own, as ``nanolint trace`` counts it for an RTX 4090
+
+
+def read(folder: Path, before: str = "", after: str = "", *words: str) -> dict[str, Any]:
+    text = SCRIPT.replace("# BEFORE", before).replace("# AFTER", after)
+    return explained(folder, text, *words, card="rtx-4090")
+
+
+def is_read(found: dict[str, Any], peak: int = PEAK) -> bool:
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    return bool(found["peak"]["allocated_bytes"] == peak)
+
+
+@pytest.mark.parametrize(
+    ("made", "nbytes"),
+    [
+        ("dtype=np.bool_", 1),
+        ("dtype='<u2'", 2),
+        ("dtype=np.half", 2),
+        ("dtype=np.uint32", 4),
+        ("dtype=np.dtype('i8')", 8),
+        ("dtype=np.cdouble", 16),
+    ],
+)
+def test_numpy_has_all_of_its_types(tmp_path: Path, made: str, nbytes: int) -> None:
+    table = f"import numpy as np\ntable = torch.from_numpy(np.zeros((4096,), {made})).cuda()"
+    assert is_read(read(tmp_path, table), PEAK + 4096 * nbytes)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "import argparse\nargs = argparse.ArgumentParser().parse_args()\nprint('a' + repr(args))\n"
+        "print('a' + args.__repr__())",
+        "class Own:\n    def __getattr__(self, name):\n        raise KeyError(name)\n"
+        "print(Own().__str__(), Own().__eq__(1), hash(Own().__hash__()), Own.__repr__(Own()))",
+        "class Own:\n    def __repr__(self):\n        return 'own ' + super().__repr__()\n"
+        "print(Own().__repr__())",
+    ],
+)
+def test_every_object_has_the_methods_of_object(tmp_path: Path, lines: str) -> None:
+    assert is_read(read(tmp_path, lines))
+
+
+def test_an_attribute_of_a_tensor_hides_a_method(tmp_path: Path) -> None:
+    hides = "for p in model.parameters():\n    p.reshape = (2, 256, 64)\n"
+    asks = "    assert getattr(p, 'reshape')[0] == 2\n    p.detach().reshape(-1)"
+    assert is_read(read(tmp_path, after=hides + asks))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "import struct\nV = struct.unpack('<i', b'\\x00\\x02\\x00\\x00')[0]",
+        "import struct\nmagic, V = struct.unpack('<ii', open('head.bin', 'rb').read(8))[0], V",
+        "import struct\nV = struct.calcsize('128i')",
+        "import bisect, cProfile, concurrent.futures, urllib.request\n"
+        "from multiprocessing import cpu_count\n"
+        "pool = concurrent.futures.ThreadPoolExecutor(cpu_count())\nprint(bisect.bisect([1], 0))",
+    ],
+)
+def test_a_module_of_the_standard_library_is_one(tmp_path: Path, lines: str) -> None:
+    assert is_read(read(tmp_path, lines))
