@@ -118,6 +118,16 @@ def test_a_commit_is_refused_and_passes_once_corrected(repository: Repository) -
     assert repository.commit()[0]
 
 
+def test_a_hook_without_a_target_is_seen_although_it_passes(repository: Repository) -> None:
+    hooks = repository.root / ".pre-commit-config.yaml"
+    text = hooks.read_text(encoding="utf-8").replace("    args: [--gpu=rtx-4070]\n", "")
+    repository.write(hooks.name, text)
+    repository.write(CONFIG, LARGE)
+    passed, told = repository.commit()
+    assert passed
+    assert "--gpu" in told
+
+
 @pytest.mark.parametrize("repository", ["nanolint-fix"], indirect=True)
 def test_a_commit_is_refused_and_fixed_and_then_passes(repository: Repository) -> None:
     repository.write(CONFIG, LARGE)

@@ -6,6 +6,8 @@ from nanolint import __version__
 from nanolint.cli.parser import Parser, comma_separated, positive, version
 from nanolint.settings.formats import FORMATS
 
+FAIL_ON = ("never", "error", "warning", "unknown")  # each with all before it
+
 
 def add_one_file(parser: Parser) -> None:
     """The one file that a command is about, or standard input."""
@@ -135,9 +137,6 @@ def _add_fix_options(parser: Parser) -> None:
         action="store_true",
         help="silence every finding with a comment in its file",
     )
-    group.add_argument(
-        "--exit-non-zero-on-fix", action="store_true", help="exit with 1 if anything was fixed"
-    )
 
 
 def _add_baseline_options(parser: Parser) -> None:
@@ -164,7 +163,12 @@ def _add_output_options(parser: Parser) -> None:
         default="info",
         help="leave out findings of lesser severity",
     )
-    group.add_argument("--exit-zero", action="store_true", help="exit with 0 despite findings")
+    group.add_argument(
+        "--fail-on",
+        choices=FAIL_ON,
+        default="warning",
+        help="exit with 1 from here on: unknown adds runs without a number (default: warning)",
+    )
     group.add_argument("-q", "--quiet", action="store_true", help="print findings only")
     group.add_argument(
         "-v", "--verbose", action="store_true", help="add details, and what was skipped and why"

@@ -15,7 +15,7 @@ from nanolint.diagnostics import Severity
 from nanolint.files.door import reason
 from nanolint.linting import registry
 from nanolint.report import statistics, summary
-from nanolint.report.once import once_per_project, without_copies
+from nanolint.report.once import without_copies
 from nanolint.rule.api import NO_TARGET
 from nanolint.settings.formats import FOR_PROGRAMS, FORMATS
 
@@ -44,9 +44,7 @@ def report(results: Results, configuration: Configuration, streams: Streams) -> 
         from nanolint.cli.baseline import without_known
 
         results = without_known(results, Path(options.baseline))
-    results = _severe(results, options.min_severity)
-    once = {rule.code: rule.once for rule in registry.load().rules if rule.once is not None}
-    results = once_per_project(without_copies(results), once)
+    results = without_copies(_severe(results, options.min_severity))
     name = configuration.settings_of(Path()).settings.output_format
     style = "diff" if options.diff else name
     module = import_module(FORMATS.get(style, f"nanolint.report.{style}"))
@@ -153,12 +151,16 @@ def _number(count: int, word: str) -> str:
 
 
 def _status(results: Results, options: Namespace) -> int:
+    """The exit status: see the table of docs/trust.md."""
     if any(file.error is not None for file in results.files):
         return FAILURE
-    if options.exit_zero:
+    if options.fail_on == "never":
         return CLEAN
     if options.diff:
         return FINDINGS if results.applied else CLEAN
-    if options.exit_non_zero_on_fix and results.applied:
-        return FINDINGS
-    return FINDINGS if results.failing else CLEAN
+    failing = results.severities[Severity.ERROR]
+    if options.fail_on != "error":
+        failing += results.severities[Severity.WARNING]
+    if options.fail_on == "unknown":
+        failing += len(results.unknown)
+    return FINDINGS if failing else CLEAN

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 STDIN_NAME = "<stdin>"
 WITH_RUNS = "json-full"  # the format that says in bytes what each run takes
-MOST_TOLD = 12  # runs whose answer people get in a line each, unless they ask for more
 
 
 def check_files(paths: Sequence[str], configuration: Configuration, streams: Streams) -> int:
@@ -93,7 +92,7 @@ def check_runs(
         judge_all(
             jobs,
             list(plans.values()),
-            _work(configuration, len(jobs)),
+            _work(configuration),
             parallel=not options.watch,  # which needs to know what was read
         ),
         len(jobs),
@@ -160,8 +159,8 @@ def _hint(name: str) -> str:
     return f"; did you mean {beside[alike[0]]}?" if alike else ""
 
 
-def _work(configuration: Configuration, runs: int = 1) -> Work:
-    """What to do with each of so many ``runs``."""
+def _work(configuration: Configuration) -> Work:
+    """What to do with each run."""
     options = configuration.options
     output_format = configuration.settings_of(Path()).settings.output_format
     return Work(
@@ -169,15 +168,13 @@ def _work(configuration: Configuration, runs: int = 1) -> Work:
         unsafe=options.unsafe_fixes,
         write=options.add_ignore or (options.fix and not options.diff),
         ignore=options.add_ignore,
-        amounts=output_format == WITH_RUNS or _tells_each(options, output_format, runs),
+        amounts=output_format == WITH_RUNS or _tells_each(options, output_format),
     )
 
 
-def _tells_each(options: Namespace, output_format: str, runs: int) -> bool:
-    """Whether the summary has a line for each run."""
-    if options.quiet or options.diff or output_format in FOR_PROGRAMS:
-        return False
-    return runs <= MOST_TOLD or bool(options.verbose)
+def _tells_each(options: Namespace, output_format: str) -> bool:
+    """Whether the summary says what each run takes."""
+    return not (options.quiet or options.diff or output_format in FOR_PROGRAMS)
 
 
 def _write_stdout(raw: bytes, streams: Streams) -> None:

@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Diagnostic, Safety, Severity, Span
+from nanolint.linting import registry
 from nanolint.report.excerpt import GUTTER_STYLE, excerpt, foreign_excerpt, relative, room_beside
 from nanolint.report.minidiff import minidiff
+from nanolint.report.once import once_per_project
 from nanolint.report.printer import printable
 from nanolint.source.text import LineIndex
 from nanolint.units import listed
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from nanolint.diagnostics import Fix
     from nanolint.report.printer import Printer, Segment
-    from nanolint.report.results import Results
+    from nanolint.report.results import FileResult, Results
 
 STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 INDENT = "  "
@@ -30,7 +32,9 @@ OFFERS = {
 
 
 def render(results: Results, printer: Printer) -> None:
-    """Write all findings, file by file."""
+    """Write all findings, file by file; those that a project has in several places once."""
+    once = {rule.code: rule.once for rule in registry.load().rules if rule.once is not None}
+    results = once_per_project(results, once)
     takers = _takers(results)
     for file in results.files:
         lines = LineIndex(file.text)
@@ -44,18 +48,25 @@ def render(results: Results, printer: Printer) -> None:
             if diagnostic.fix is not None and len(names) == 1:
                 edited = replace(diagnostic.fix, title="")
                 if edited not in differences:  # which several findings may share
-                    differences[edited] = [*_difference(edited, file.text, lines, room)]
+                    differences[edited] = [*_difference(edited, file, lines, room)]
+                if diagnostic.origin is not None and edited.edits:  # which is in another file
+                    printer.line(*_named(file.name))
                 for segments in differences[edited]:
                     printer.line(*segments)
             printer.blank()
 
 
-def _difference(fix: Fix, text: str, lines: LineIndex, room: int) -> Iterator[list[Segment]]:
+def _difference(fix: Fix, file: FileResult, lines: LineIndex, room: int) -> Iterator[list[Segment]]:
     """What the fix changes: in the file at hand, then in each other one, below its name."""
-    yield from minidiff(text, lines, fix.edits, room)
-    for file in fix.elsewhere:
-        yield [("  --> ", GUTTER_STYLE), (printable(relative(file.path)), "")]
-        yield from minidiff(file.text, LineIndex(file.text), file.edits, room)
+    yield from minidiff(file.text, lines, fix.edits, room)
+    for other in fix.elsewhere:
+        yield _named(relative(other.path))
+        yield from minidiff(other.text, LineIndex(other.text), other.edits, room)
+
+
+def _named(name: str) -> list[Segment]:
+    """The line above the differences of a file that the excerpt is not of."""
+    return [("  --> ", GUTTER_STYLE), (printable(name), "")]
 
 
 def _takers(results: Results) -> dict[Diagnostic, list[str]]:

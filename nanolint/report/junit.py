@@ -1,4 +1,7 @@
-"""For CI servers that show test results: JUnit's XML, a case for each file, a failure a finding."""
+"""For CI servers that show test results: JUnit's XML, a failed case for each finding.
+
+A file without any is a case that passed.
+"""
 
 from __future__ import annotations
 
@@ -20,41 +23,33 @@ _UNWRITABLE = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(results: Results, printer: Printer) -> None:
-    """Write one test suite; files that were not judged are errors, infos are no failures."""
-    failures = sum(bool(_failures(file)) for file in results.files if file.error is None)
-    errors = sum(file.error is not None for file in results.files)
-    counts = f'tests="{len(results.files)}" failures="{failures}" errors="{errors}"'
+    """Write one test suite; a file that was not judged is an error, an info is left out."""
+    cases = [case for file in results.files for case in _cases(file)]
+    failures = sum("<failure" in case for case in cases)
+    errors = sum("<error" in case for case in cases)
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
     write = printer.stream.write
     write('<?xml version="1.0" encoding="utf-8"?>\n')
     write(f'<testsuites {counts}>\n  <testsuite name="nanolint" {counts}>\n')
-    for file in results.files:
-        for line in _case(file):
-            write(f"    {line}\n")
+    for case in cases:
+        write(f"    {case}\n")
     write("  </testsuite>\n</testsuites>\n")
 
 
-def _case(file: FileResult) -> Iterator[str]:
-    case = f'<testcase classname="nanolint" name={_attribute(file.name)}'
+def _cases(file: FileResult) -> Iterator[str]:
+    start = '<testcase classname="nanolint" name='
     if file.error is not None:
-        yield f"{case}><error message={_attribute(file.error)}/></testcase>"
+        yield f"{start}{_attribute(file.name)}><error message={_attribute(file.error)}/></testcase>"
         return
-    failures = _failures(file)
-    if not failures:
-        yield f"{case}/>"
-        return
-    # One failure a case is all that most readers show: the first is its headline.
-    yield f"{case}>"
-    yield f"  <failure message={_attribute(failures[0])}>{_text(chr(10).join(failures))}</failure>"
-    yield "</testcase>"
-
-
-def _failures(file: FileResult) -> list[str]:
     lines = LineIndex(file.text)
-    return [
-        f"{file.name}:{lines.position(found.span.start)[0]}: {found.code} {found.line}"
-        for found in file.diagnostics
-        if found.severity is not Severity.INFO
-    ]
+    found = [each for each in file.diagnostics if each.severity is not Severity.INFO]
+    if not found:
+        yield f"{start}{_attribute(file.name)}/>"
+    for each in found:
+        place = f"{file.name}:{lines.position(each.span.start)[0]}"
+        text = f"{place}: {each.code} {each.line}"
+        failure = f"<failure message={_attribute(text)}>{_text(text)}</failure>"
+        yield f"{start}{_attribute(f'{place}: {each.code}')}>{failure}</testcase>"
 
 
 def _attribute(text: str) -> str:

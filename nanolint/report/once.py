@@ -51,12 +51,12 @@ def once_per_project(results: Results, codes: Mapping[str, Once]) -> Results:
                 said = found.line if codes[found.code] is Once.MESSAGE else ""
                 places[project, found.code, said].append((index, number))
     kept: dict[tuple[int, int], tuple[str, ...]] = {}
-    folded: dict[tuple[int, int], int] = {}  # and the file that keeps the one that is shown
+    folded: set[tuple[int, int]] = set()
     for same in places.values():
         same.sort(key=lambda place: Path(results.files[place[0]].name).name != TRAIN_SCRIPT)
         first, *others = same
         kept[first] = tuple(_place(results.files[index], number) for index, number in others)
-        folded |= dict.fromkeys(others, first[0])
+        folded.update(others)
     if not folded:
         return results
     files = []
@@ -66,8 +66,7 @@ def once_per_project(results: Results, codes: Mapping[str, Once]) -> Results:
             for number, found in enumerate(file.diagnostics)
             if (index, number) not in folded
         )
-        elsewhere = any(index == at and index != keeps for (at, _), keeps in folded.items())
-        files.append(replace(file, diagnostics=left, elsewhere=elsewhere))
+        files.append(replace(file, diagnostics=left))
     return replace(results, files=files)
 
 

@@ -6,12 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from nanolint.cached import cached_property
-from nanolint.diagnostics import Diagnostic, Safety, Severity
 from nanolint.frozen import dataclass
+from nanolint.run.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanolint.diagnostics import Diagnostic, Safety, Severity
     from nanolint.linting.fixing import Dropped
     from nanolint.linting.judged import JudgedRun
     from nanolint.linting.setup import Skipped
@@ -36,7 +37,6 @@ class FileResult:
     targets. ``runs`` are what it holds to be judged, one for each card; ``no_run`` says why a file
     that the user ``named``, or that trains something, holds none. ``project`` is the
     folder whose other files share its code.
-    ``elsewhere``: findings of it are shown at another place of the project, which names it.
     ``others`` are what the fixes edit beside it.
     ``is_launch``: it is a text with launch lines, whose runs are those of the files that they name.
     """
@@ -58,7 +58,6 @@ class FileResult:
     named: bool = False
     project: str | None = None
     is_launch: bool = False
-    elsewhere: bool = False
     others: tuple[OtherFile, ...] = ()
 
 
@@ -86,10 +85,14 @@ class Results:
         """How many findings of each severity are left."""
         return Counter(diagnostic.severity for diagnostic in self.findings)
 
-    @property
-    def failing(self) -> bool:
-        """Whether an error or a warning is left; info never fails a run."""
-        return any(self.severities[severity] for severity in (Severity.ERROR, Severity.WARNING))
+    @cached_property
+    def unknown(self) -> list[FileResult]:
+        """The files that train something of which no number is known."""
+        return [
+            file
+            for file in self.files
+            if file.no_run is not None or any(run.trust == Trust.UNKNOWN for run in file.runs)
+        ]
 
     def fixable(self, safety: Safety) -> int:
         """How many of the findings left have a fix of that safety."""

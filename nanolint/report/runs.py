@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 READING = "NL0"  # how the codes of rules about reading begin
 MOST_REASONS = 3  # that are given unless asked for more
+MOST_ROWS = 20  # of the table of runs, unless asked for more
 STYLES = {"fits": "green", "barely fits": "yellow", "does not fit": "red"}
 
 
@@ -69,12 +70,16 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
     printer.line(f"{'; '.join(parts)}.")
 
 
-def answers(files: Sequence[FileResult], printer: Printer) -> None:
+def answers(files: Sequence[FileResult], printer: Printer, *, verbose: bool = False) -> None:
     """Write the answer for each run of which it is known in bytes: a line, or a table a card.
+
+    Of more than ``MOST_ROWS`` runs nothing is written, unless ``verbose``.
 
     A single run that does not fit has its answer above, in the finding.
     """
     rows = [(file, run, run.brief) for file in files for run in file.runs if run.brief]
+    if len(rows) > MOST_ROWS and not verbose:
+        return
     if len(rows) == 1:
         file, run, brief = rows[0]
         if not any(brief.headline == found.message for each in files for found in each.diagnostics):
@@ -140,7 +145,7 @@ def _reasons(
 def _unknown(file: FileResult) -> str | None:
     """Why no run of ``file`` is known, unless a finding says so: that something cannot be read, or
     that the script fails."""
-    if file.elsewhere or any(run.trust != Trust.UNKNOWN for run in file.runs):
+    if any(run.trust != Trust.UNKNOWN for run in file.runs):
         return None
     if any(found.code.startswith(READING) or _fails(found) for found in file.diagnostics):
         return None

@@ -30,7 +30,7 @@ def render(results: Results, printer: Printer, *, verbose: bool = False) -> None
     if verbose:
         _skipped(results.files, printer)
     judged = [file for file in results.files if file.error is None]
-    runs.answers(judged, printer)
+    runs.answers(judged, printer, verbose=verbose)
     if results.known:
         printer.line(f"Left out {results.known} known to the baseline.")
     if results.findings:

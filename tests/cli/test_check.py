@@ -30,7 +30,7 @@ class TestStatus:
     def test_findings(self) -> None:
         write("a.py")
         assert nanolint("a.py", GPU).status == 1
-        assert nanolint("a.py", GPU, "--exit-zero").status == 0
+        assert nanolint("a.py", GPU, "--fail-on=never").status == 0
 
     def test_info_never_changes_it(self) -> None:
         write("a.py", HEADS)
@@ -39,16 +39,26 @@ class TestStatus:
         assert "NL303[info]" in outcome.out
         assert outcome.status == 0
 
-    def test_unreadable_input_outranks_findings_and_exit_zero(self) -> None:
+    def test_a_warning_fails_unless_errors_alone_are_asked_for(self) -> None:
         write("a.py", HEADS)
-        assert nanolint("a.py", "gone.py", GPU, "--exit-zero").status == 2
+        write("nanolint.toml", '[severity]\nNL303 = "warning"')
+        assert nanolint("a.py", GPU).status == 1
+        assert nanolint("a.py", GPU, "--fail-on=error").status == 0
+
+    def test_a_run_without_a_number_fails_only_if_that_is_asked_for(self) -> None:
+        write(
+            "a.py", f"import os\n{SMALL}n_layer = int(os.environ['B'])\n".replace("n_layer = 2", "")
+        )
+        assert nanolint("a.py", GPU).status == 0
+        assert nanolint("a.py", GPU, "--fail-on=unknown").status == 1
+
+    def test_unreadable_input_outranks_all(self) -> None:
+        write("a.py", HEADS)
+        assert nanolint("a.py", "gone.py", GPU, "--fail-on=never").status == 2
 
     def test_all_fixed(self) -> None:
         write("a.py")
         assert nanolint("a.py", GPU, "--fix").status == 0
-        write("a.py")
-        assert nanolint("a.py", GPU, "--fix", "--exit-non-zero-on-fix").status == 1
-        assert nanolint("a.py", GPU, "--fix", "--exit-non-zero-on-fix").status == 0
 
 
 class TestFiles:

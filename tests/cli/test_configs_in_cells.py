@@ -95,6 +95,6 @@ def test_fix_edits_the_values_and_no_other_byte(
         return notebook("import os", lines, LAUNCH, indent=indent).encode()
 
     Path("x.ipynb").write_bytes(text(large(passes=passes)))
-    nanolint("x.ipynb", *GPU, "--fix", "--exit-zero")
+    nanolint("x.ipynb", *GPU, "--fix", "--fail-on=never")
     assert Path("x.ipynb").read_bytes() == text(large(batch="8", passes="512"))
     assert not Path("config/cell.py").exists()

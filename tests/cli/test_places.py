@@ -37,7 +37,26 @@ def test_an_inherited_value_is_shown_in_train_py_and_not_on_a_strangers_line() -
     assert f"--> train.py:{row}:1, for config/a.py\n" in out
     assert f" {row} | {source}"[:60] in out
     assert "1 | out_dir" not in out
-    assert " 4 + dtype = 'float16'\n" in out, "the line that would be added"
+    assert "  --> config/a.py\n 4 + dtype = 'float16'\n" in out, "the line that would be added"
+
+
+def test_every_format_for_programs_has_each_place_and_counts_alike() -> None:
+    Path("nanolint.toml").write_text('[severity]\nNL405 = "warning"', encoding="utf-8")
+    for name in ("c.py", "d.py", "e.py"):
+        text = "import torch\ntorch.backends.cuda.matmul.allow_tf32 = True\n"
+        Path(name).write_text(text, encoding="utf-8")
+    mark = {
+        "json": '"code": "',
+        "sarif": '"ruleId": "',
+        "github": "::warning ",
+        "junit": "<failure",
+    }
+    mark |= {"gitlab": '"fingerprint": ', "concise": "NL405[warning]"}
+    for style, each in mark.items():
+        out = nanolint("c.py", "d.py", "e.py", "--select=NL405", f"--output-format={style}").out
+        assert out.count(each) == 3, style
+    people = nanolint("c.py", "d.py", "e.py", "--select=NL405").out
+    assert (people.count("warning[NL405]"), people.count("Found 3 warnings")) == (1, 1)
 
 
 def test_the_same_inherited_value_is_shown_once_for_all_that_take_it() -> None:

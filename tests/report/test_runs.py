@@ -69,10 +69,6 @@ def test_a_run_that_no_finding_speaks_of_is_said_to_be_unknown() -> None:
     )
 
 
-def test_no_reason_where_a_finding_of_another_file_stands_for_it() -> None:
-    assert written(replace(holding(UNKNOWN), elsewhere=True)) == "1 run not checked.\n"
-
-
 def test_many_reasons_are_cut_short() -> None:
     files = [FileResult(f"{name}.py", no_run="trains nothing", named=True) for name in "abcde"]
     said = written(*files).splitlines()
