@@ -68,6 +68,12 @@ def test_a_run_that_resumes_has_a_checkpoint_as_its_settings_leave_it() -> None:
     ]
     more = found["peak"]["allocated_bytes"] - fresh["peak"]["allocated_bytes"]
     assert 0 <= more - PARAMETERS < PARAMETERS // 100
+    untold = SMALL.replace("n_layer = 2\n", "") + "init_from = 'resume'\n"
+    assert [each["key"] for each in explained(script, untold)["unresolved"]] == ["n_layer"]
+    own = script.replace(
+        RESUME, "\nif init_from == 'resume':\n    checkpoint = torch.load('a.pt')\n"
+    )
+    assert explained(own, untold)["peak"] is not None
 
 
 def test_a_card_without_bfloat16_has_the_compiled_run_in_float16() -> None:

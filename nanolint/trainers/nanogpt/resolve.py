@@ -25,6 +25,7 @@ from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
+from nanolint.trainers.nanogpt.overwritten import overwritten
 from nanolint.trainers.nanogpt.readings import model_read, whole_read
 from nanolint.trainers.nanogpt.roles import Roles, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
@@ -74,7 +75,7 @@ def resolve(
         roles = settle_roles(
             settings, project, overridden, world_size=world_size, has_bfloat16=supported
         )
-    _settle_checkpoint(settings)
+    asked = _settle_checkpoint(settings, project)
     in_float16 = _emulates_bfloat16(settings, project, gpu)
     if in_float16:
         configured |= _FLOAT16
@@ -103,7 +104,7 @@ def resolve(
         outline=outline,
     )
     found = traced(found, taken, project, options, gpu)
-    if lone or found.run is not None:
+    if lone or asked or found.run is not None:
         return found
     model = model_read(found, roles, needed, taken, project, gpu)
     whole = whole_read(found, roles, needed, (configured, taken), project, gpu)
@@ -115,6 +116,9 @@ _SIZES = (
     *("batch_size", "gradient_accumulation_steps", "block_size"),
     *("n_layer", "n_head", "n_embd"),
 )
+SIZES = ("n_layer", "n_head", "n_embd")
+_DEFAULTS = (Layer.DEFAULT, Layer.TRAIN_SCRIPT)
+RESUMED = "the checkpoint that the run goes on from decides it; --set says it"
 NOT_READ = "the script cannot be read for what it is asked"
 _FLOAT16 = {"dtype": Setting("dtype", Known("float16"), Origin(Layer.GPU))}
 
@@ -165,18 +169,28 @@ def _settle_vocabulary(settings: dict[str, Setting], overridden: set[str]) -> No
         settings["vocab_size"] = Setting("vocab_size", value, origin)
 
 
-def _settle_checkpoint(settings: dict[str, Setting]) -> None:
-    """Put in what a pretrained checkpoint forces. A checkpoint to resume is never opened."""
+def _settle_checkpoint(settings: dict[str, Setting], project: Project) -> bool:
+    """Put in what a checkpoint forces; returns whether sizes of one are to be asked for.
+
+    A checkpoint to resume is never opened: sizes that nobody gives are its own, not the script's.
+    """
     init_from = settings["init_from"].value
     if not isinstance(init_from, Known) or not isinstance(init_from.value, str):
-        return
+        return False
+    if init_from.value == "resume":
+        taken = SIZES if project.tree is None else overwritten(project.tree)
+        untold = [key for key in SIZES if key in taken and settings[key].origin.layer in _DEFAULTS]
+        for key in untold:
+            settings[key] = Setting(key, Unknown(RESUMED), Origin(Layer.CHECKPOINT))
+        return bool(untold)
     sizes = PRETRAINED_SIZES.get(init_from.value)
     if sizes is None:
-        return
-    forced: dict[str, Plain] = dict(zip(("n_layer", "n_head", "n_embd"), sizes, strict=True))
+        return False
+    forced: dict[str, Plain] = dict(zip(SIZES, sizes, strict=True))
     forced |= {"bias": True, "vocab_size": PRETRAINED_VOCABULARY}
     for key, value in forced.items():
         settings[key] = Setting(key, Known(value), Origin(Layer.CHECKPOINT))
+    return False
 
 
 def _settle_machine(settings: dict[str, Setting], *, has_bfloat16: bool) -> None:
