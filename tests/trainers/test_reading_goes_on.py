@@ -89,3 +89,42 @@ def test_an_attribute_of_a_tensor_hides_a_method(tmp_path: Path) -> None:
 )
 def test_a_module_of_the_standard_library_is_one(tmp_path: Path, lines: str) -> None:
     assert is_read(read(tmp_path, lines))
+
+
+PIECES = """import sentencepiece as spm
+pieces = spm.SentencePieceProcessor(model_file='data/tokens.model')
+"""
+STORED = "import pickle\nn = pickle.load(open('tokens.pkl', 'rb')).count()\nwide = 512\n"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        f"{PIECES}if int(pieces.vocab_size()) != V:\n    raise ValueError(V)\n"
+        "V = max(int(pieces.vocab_size()), len(pieces))",
+        f"{STORED}assert n == wide and batch == 8, n\nV = n",
+        f"{STORED}if not (wide == n):\n    print(n)\n    raise SystemExit(1)\nV = n",
+        f"{STORED}import sys\nif n != wide:\n    sys.exit(1)\nV = n",
+        f"{STORED}if n == wide:\n    V = n\nelse:\n    raise ValueError(n)",
+        f"{STORED}d = {{'n': n}}\nassert d['n'] == wide\nV = d['n']",
+        f"{STORED}class Own:\n    def __init__(self):\n        self.n = n\nown = Own()\n"
+        "if own.n != wide or batch != 8:\n    raise ValueError(n)\nV = own.n",
+        "from transformers import AutoTokenizer as Auto\ntokens = Auto.from_pretrained('own/a')\n"
+        "assert len(tokens) == V\nV = len(tokens)",
+    ],
+)
+def test_what_a_check_demands_is_so_from_there_on(tmp_path: Path, lines: str) -> None:
+    assert is_read(read(tmp_path, lines))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "if n != wide:\n    print(n)",
+        "assert n == wide or batch == 9",
+        "try:\n    assert n == wide\nexcept AssertionError:\n    pass",
+        "assert n >= wide",
+    ],
+)
+def test_a_check_that_demands_nothing_leaves_it_open(tmp_path: Path, check: str) -> None:
+    assert read(tmp_path, f"{STORED}{check}\nV = n")["trust"] == "unknown"

@@ -13,6 +13,7 @@ from nanolint.memory.loop.reading import (
     finite,
     outside,
     passing,
+    pieces,
     settings,
     tokenizers,
     training,
@@ -196,6 +197,7 @@ class Values(Interpreter, Script):
 
     def length(self, value: Unknown) -> Value:
         known = value.length if isinstance(value, tokenizers.Tokenizer) else None
+        known = value.size if isinstance(value, pieces.Processor) else known
         known = value.count if isinstance(value, corpora.Text) else known
         return super().length(value) if known is None else known
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeGuard
 
-from nanolint.memory.loop.reading import alike, finite, renewal
+from nanolint.memory.loop.reading import alike, checked, finite, renewal
 from nanolint.memory.loop.reading.changes import (
     filled,
     jumps,
@@ -113,8 +113,14 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
             return _taken(machine, node, frame, holds=machine.truth(test))
         finally:
             machine.printed.forget(printed)
-    why = test.bare() if isinstance(test, Unknown) else machine.unknown(CONTENTS)
+    is_tensor = isinstance(test, Tensor)  # to evaluate its parts again would make them again
+    why = machine.unknown(CONTENTS) if is_tensor else test.bare()
     del test
+    ending = _ends(node)
+    if ending is not None and not machine.trying:
+        if not is_tensor:
+            checked.learn(machine, node.test, frame, holds=not ending)
+        return machine.execute(node.orelse if ending else node.body, frame)
     if renewal.makes_anew(node):
         return machine.execute(node.orelse, frame)
     if _may_return(machine, node, frame):
@@ -149,6 +155,12 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     for name, value in after.items():
         frame.store(name, value)
     return None
+
+
+def _ends(node: ast.If) -> bool | None:
+    """Which branch ends the run: that of a test that holds, or the other; None: neither."""
+    is_other = not checked.ends(node.body)
+    return None if is_other and not checked.ends(node.orelse) else not is_other
 
 
 def _taken(machine: Script, node: ast.If, frame: Frame, *, holds: bool) -> object:

@@ -19,12 +19,14 @@ SIZES = frozenset({"vocab_size", "get_piece_size", "GetPieceSize", "piece_size"}
 
 
 class Processor(Unknown):
-    """A tokenizer that is read from a model's file."""
+    """A tokenizer that is read from a model's file; ``size`` is how many pieces it has, None if
+    nothing says it."""
 
-    __slots__ = ()
+    __slots__ = ("size",)
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, size: int | None, place: Place) -> None:
         super().__init__("what a tokenizer does", place)
+        self.size = size
 
 
 def attribute_of(machine: Script, owner: Processor, name: str) -> Value:
@@ -34,17 +36,20 @@ def attribute_of(machine: Script, owner: Processor, name: str) -> Value:
     if name in TOKENS:
         return Native(name, lambda *_: Index("a token", machine.place, object()), plain=False)
     if name in SIZES:
-        return Native(name, lambda *_: _size(machine), plain=False)
+        return Native(name, lambda *_: _size(machine, owner), plain=False)
     return owner.bare()
 
 
-def _size(machine: Script) -> Value:
-    """How many pieces there are, where the project says it."""
-    size = machine.around.vocabulary
-    return machine.unknown("how many pieces a tokenizer has") if size is None else size
+def _size(machine: Script, owner: Processor) -> Value:
+    unknown = machine.unknown("how many pieces a tokenizer has")
+    return unknown if owner.size is None else owner.size
 
 
 def package(machine: Script) -> Namespace:
     """The package."""
-    made = Native(CLASS, lambda *_, **__: Processor(machine.place), plain=False)
+
+    def make(*_: Value, **__: Value) -> Processor:
+        return Processor(machine.around.vocabulary, machine.place)
+
+    made = Native(CLASS, make, plain=False)
     return Namespace("sentencepiece", {CLASS: made})

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.group import Group
 from nanolint.memory.loop.reading import (
+    checked,
     files,
     filling,
     jumping,
@@ -302,6 +303,10 @@ class Reader(Values):
         elif what in (Event.TRAINS, Event.EVALUATES):
             self.seen.evaluates()
         self.turns.happens(what)
+
+    def asserted(self, test: ast.expr, frame: Frame) -> None:
+        if not self.trying:
+            checked.learn(self, test, frame, holds=True)
 
     def manager(self, value: Value) -> Value:
         if isinstance(value, Device):

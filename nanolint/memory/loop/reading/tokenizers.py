@@ -13,7 +13,7 @@ from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown
 from nanolint.memory.tensors.dtypes import INT64
 from nanolint.memory.tensors.tensor import empty
-from nanolint.run.tokenizers import CLASSES, GROWS, SIZES, vocabulary_of
+from nanolint.run.tokenizers import CLASSES, GROWS, LENGTH, SIZES, vocabulary_of
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
@@ -66,6 +66,19 @@ def attribute_of(machine: Script, owner: Tokenizer | pieces.Processor, name: str
 
         return Native(name, grow, plain=False)
     return owner.bare()
+
+
+def settle(owner: Tokenizer | pieces.Processor, name: str, size: Value) -> None:
+    """The script has checked that ``name``, which says how many tokens there are, is ``size``."""
+    if not isinstance(size, int):
+        return
+    if isinstance(owner, pieces.Processor):
+        if name in pieces.SIZES or name == LENGTH:
+            owner.size = size
+    elif name in SIZES:
+        owner.size = size
+    elif name in (LENGTH, "get_vocab_size"):
+        owner.length = size
 
 
 def _counted(owner: Tokenizer, with_added_tokens: Value = True) -> Value:

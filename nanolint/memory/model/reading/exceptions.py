@@ -154,7 +154,11 @@ def throw(machine: Machine, node: ast.Raise, frame: Frame) -> None:
 def check(machine: Machine, node: ast.Assert, frame: Frame) -> None:
     test = machine.evaluate(node.test, frame)
     machine.at(frame.module, node.lineno)
-    if isinstance(test, (Unknown, Tensor)) or machine.truth(test):
+    if isinstance(test, (Unknown, Tensor)):
+        if isinstance(test, Unknown):
+            machine.asserted(node.test, frame)
+        return
+    if machine.truth(test):
         return
     message = None if node.msg is None else machine.evaluate(node.msg, frame)
     said = message if isinstance(message, str) else ast.unparse(node.test)

@@ -195,6 +195,9 @@ class Machine:
         """Whether a loop that yields has another turn."""
         return self.truth(value)
 
+    def asserted(self, test: ast.expr, frame: Frame) -> None:
+        """The run goes on if ``test`` holds, which is not known."""
+
     def manager(self, value: Value) -> Value:
         """What a ``with`` statement enters."""
         return value
