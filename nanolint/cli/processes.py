@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import threading
 import time
 from functools import cache
 from itertools import repeat
@@ -194,6 +195,17 @@ def _start(told: bytes) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.set_threshold(COLLECT_EVERY)
     _told = told
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process once its parent has: one that was killed could tell its pool nothing."""
+    import multiprocessing
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @in_one_piece

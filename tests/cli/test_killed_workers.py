@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +17,7 @@ from nanolint.cli.processes import Killed, in_processes
 from tests.support.command import nanolint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
 
 DEADLY = 13
 CONFIG = "batch_size = 8\nblock_size = 256\nn_layer = n_head = 2\nn_embd = 64\n"
@@ -62,6 +65,58 @@ def test_what_one_cannot_do_the_others_have_done(number: signal.Signals, why: st
 def test_what_is_killed_once_is_tried_again(tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     assert list(in_processes(once, mark, range(20), 2)) == [-each for each in range(20)]
+
+
+PARENT = """
+import sys
+from nanolint.cli.processes import in_processes
+from tests.cli.test_killed_workers import lasting
+if __name__ == "__main__":
+    list(in_processes(lasting, sys.argv[1], range(2), 2))
+"""
+
+
+def lasting(folder: str, item: int) -> None:
+    """Says which process it is, and works on."""
+    Path(folder, str(item)).write_text(str(os.getpid()), encoding="utf-8")
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        sum(range(1000))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks Linux which processes are")
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    told.mkdir()
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    parent = subprocess.Popen([sys.executable, script, told], env=environment)
+    try:
+        waited(lambda: len([each for each in told.iterdir() if each.read_text()]) == 2)
+    finally:
+        parent.kill()
+        parent.wait()
+    workers = [int(each.read_text()) for each in told.iterdir()]
+    waited(lambda: not any(map(runs, workers)))
+
+
+def waited(done: Callable[[], bool]) -> None:
+    """Until something is so, for as long as a busy machine takes."""
+    for _ in range(1200):
+        if done():
+            return
+        time.sleep(0.05)
+    raise AssertionError("not within a minute")
+
+
+def runs(process: int) -> bool:
+    """Whether there is such a process, and not only what is left of it."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 def test_without_anything_instead_it_is_no_bug_but_a_line(
