@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.cli.launched import Launched
 from nanolint.cli.parser import UsageError
-from nanolint.files import door
 from nanolint.files.door import absolute
 from nanolint.launches.files import is_launch_file
 from nanolint.settings import schema
@@ -36,7 +35,6 @@ class Configuration:
         self.overrides = tuple(overrides)
         self.launch = launch or Launched()
         self._plans: dict[Path | None, Plan] = {}
-        door.forget()  # since the last command of this process, anything may have changed
 
     @cache  # noqa: B019 (one per command)
     def settings_of(self, folder: Path) -> Sourced:

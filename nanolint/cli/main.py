@@ -97,6 +97,7 @@ def _command(command: str, argv: list[str], streams: Streams) -> int:
     from nanolint.cli.parser import Exit
     from nanolint.errors import UserError
 
+    _forget_files()
     try:
         if not _has_folder():
             raise UserError("the working folder is gone, or not ours to see")
@@ -109,6 +110,16 @@ def _command(command: str, argv: list[str], streams: Streams) -> int:
         streams.warn(f"nanolint: {printable(str(error))}")
         return FAILURE
     return status
+
+
+def _forget_files() -> None:
+    """Drop what the last command of this process has read: anything may have changed since.
+
+    Nothing is imported for it: without the module nothing was read.
+    """
+    notes = sys.modules.get("nanolint.files.notes")
+    if notes is not None:
+        notes.forget()
 
 
 def _has_folder() -> bool:
