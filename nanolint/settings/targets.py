@@ -74,6 +74,12 @@ def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
         found = (replace(_auto(local), in_use_bytes=0),) if local else ()
         targets = _with_in_use(found, sourced)
     settings = sourced.settings
+    if settings.platform == "macos" and (targets or claims):
+        named = next(iter(targets), None) or claims[0][1]
+        raise SettingsError(
+            f"{sourced.place('platform')}: macOS has no CUDA, so no run on it is judged for "
+            f"{named.label}; leave one of them out"
+        )
     return Choice(
         tuple(placed(target, settings) for target in targets),
         origin,

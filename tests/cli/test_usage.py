@@ -38,6 +38,7 @@ FINDING = b"n_embd = 384\nn_head = 5\nbatch_size = 2\n"
             "--world-size: 2 does not go with 3x RTX 3070; give one of them",
         ),
         (["a.py", "--torch-version", "new"], "argument --torch-version: 'new' is not a version"),
+        (["a.py", "--platform=macos", "--gpu=t4"], "--platform: macOS has no CUDA"),
         (["a.py", "--platform", "beos"], "argument --platform: invalid choice: 'beos'"),
         (["a.py", "--set", "batch_size"], "--set: expected KEY=VALUE, found batch_size"),
         (["--", "a.py", "--batch_size"], "after --: nanoGPT needs a value: --batch_size=VALUE"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -19,6 +21,7 @@ from nanolint.memory.verdict.verdict import (
     judge,
     usable_bytes,
 )
+from nanolint.memory.verdict.words import headline
 from nanolint.run.run import Attention, Run
 from nanolint.trainers.nanogpt.resolve import default_run
 
@@ -176,6 +179,27 @@ def test_windows_keeps_a_part_of_the_card() -> None:
         judge(CHAR, replace(RTX_4070, platform="wsl")).usable_bytes
         < judge(CHAR, RTX_4070).usable_bytes
     )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"platform": "windows"},
+        {"in_use_bytes": 2 * GIB, "platform": "wsl"},
+        {"allowed_bytes": 5 * GIB},
+    ],
+)
+@pytest.mark.parametrize("batch_size", [16, 7])
+def test_the_figures_of_a_headline_add_up(given: dict[str, Any], batch_size: int) -> None:
+    verdict = judge(replace(GPT2, batch_size=batch_size), replace(RTX_4070, **given))
+    told = re.search(
+        r"([\d.+ \w]+) of ([\d.]+) GiB.*\(([\d.]+) (short|to spare)", headline(verdict)
+    )
+    assert told, headline(verdict)
+    held, limit = (sum(map(float, re.findall(r"[\d.]+", part))) for part in told.group(1, 2))
+    left = float(told[3]) * (1 if told[4] == "to spare" else -1)
+    assert limit - held == pytest.approx(left, abs=0.01)
 
 
 def test_the_deepest_model_that_is_replayed_has_all_its_layers() -> None:

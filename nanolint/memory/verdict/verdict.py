@@ -128,12 +128,16 @@ def usable_bytes(target: Machine, held: Interval) -> int:
 
     Windows keeps a part of the card for itself, and the process may limit itself.
     """
-    gpu = target.gpu
-    total = gpu.total_bytes
-    if target.platform in ("windows", "wsl"):
-        total -= gpu.nominal_bytes * WDDM_KEPT_PERCENT // 100
-    free = max(0, total - target.in_use_bytes - held.expected)
+    left = target.gpu.total_bytes - kept_bytes(target)
+    free = max(0, left - target.in_use_bytes - held.expected)
     return free if target.allowed_bytes is None else min(free, target.allowed_bytes)
+
+
+def kept_bytes(target: Machine) -> int:
+    """Returns what Windows keeps of the card for itself; 0 on other systems."""
+    if target.platform not in ("windows", "wsl"):
+        return 0
+    return target.gpu.nominal_bytes * WDDM_KEPT_PERCENT // 100
 
 
 def comfortable_limit(run: Run, target: Machine) -> int:

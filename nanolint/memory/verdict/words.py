@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.verdict import Outcome
+from nanolint.memory.verdict.verdict import Outcome, kept_bytes
 from nanolint.units import GIB, MIB
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nanolint.memory.verdict.verdict import Verdict
 
 # What became of a run, in the words of a table.
@@ -41,35 +43,72 @@ def brief(verdict: Verdict) -> str:
 
 
 def share(verdict: Verdict, *, about: bool = False) -> str:
-    """The process beside the card, and what other programs hold: ``6.0 + 2.0 in use of 11.7 GiB``.
+    """Returns the process beside the card, with all else that the card holds.
 
-    ``~`` marks what is only estimated: the run with ``about``, the card where nobody measured it.
+    ``6.0 + 2.0 in use of 11.7 GiB``; ``~`` marks what is only estimated: the run with ``about``,
+    the card if nobody measured it. A process that limits itself is shown with what PyTorch
+    reserves: ``6.0 of 5.8 GiB allowed``.
     """
-    used = f"{'~' if about else ''}{verdict.process_bytes / GIB:.1f}"
-    if verdict.target.in_use_bytes:
-        used += f" + {verdict.target.in_use_bytes / GIB:.1f} in use"
-    return f"{used} of {total(verdict)}"
+    used = f"{'~' * about}{_needed(verdict) / GIB:.1f}"
+    return f"{used}{_others(verdict)} of {total(verdict)}{' allowed' * _limits_itself(verdict)}"
 
 
 def takes(verdict: Verdict) -> str:
-    """The process alone, and what other programs hold: ``6.0 GiB + 2.0 in use``."""
-    held = verdict.target.in_use_bytes
-    others = f" + {held / GIB:.1f} in use" if held else ""
-    return f"{verdict.process_bytes / GIB:.1f} GiB{others}"
+    """Returns the process, and all else that the card holds: ``6.0 GiB + 2.0 in use``."""
+    return f"{_needed(verdict) / GIB:.1f} GiB{_others(verdict)}"
 
 
 def total(verdict: Verdict) -> str:
-    """The card alone: ``11.7 GiB``, ``~11.7 GiB`` where nobody measured it."""
-    gpu = verdict.target.gpu
-    return f"{'~' if gpu.estimated else ''}{gpu.total_bytes / GIB:.1f} GiB"
+    """Returns the limit alone: ``11.7 GiB``, ``~11.7 GiB`` if nobody measured the card."""
+    estimated = verdict.target.gpu.estimated and not _limits_itself(verdict)
+    return f"{'~' * estimated}{_limit(verdict) / GIB:.1f} GiB"
 
 
 def margin(verdict: Verdict) -> str:
-    """What is left under the limit, or lacking: ``1.1 to spare``, in GiB; ``38 MiB short``."""
+    """Returns what is left or lacking, in GiB: ``1.1 to spare``; ``38 MiB short``.
+
+    In GiB it is the difference of the rounded figures, so that they add up.
+    """
     room = verdict.margin_bytes
     word = "to spare" if room >= 0 else "short"
-    size = f"{abs(room) / GIB:.1f}" if abs(room) >= LEAST_IN_GIB else amount(abs(room))
-    return f"{size} {word}"
+    if abs(room) < LEAST_IN_GIB:
+        return f"{amount(abs(room))} {word}"
+    held = _needed(verdict), *(nbytes for nbytes, _ in _taken(verdict))
+    left = _tenths(_limit(verdict)) - sum(map(_tenths, held))
+    return f"{abs(left) / 10:.1f} {word}"
+
+
+def _limits_itself(verdict: Verdict) -> bool:
+    """Whether the limit is one that the process sets, and not the card's."""
+    return verdict.usable_bytes == verdict.target.allowed_bytes
+
+
+def _needed(verdict: Verdict) -> int:
+    return verdict.reserved_bytes if _limits_itself(verdict) else verdict.process_bytes
+
+
+def _limit(verdict: Verdict) -> int:
+    return verdict.usable_bytes if _limits_itself(verdict) else verdict.target.gpu.total_bytes
+
+
+def _taken(verdict: Verdict) -> Iterator[tuple[int, str]]:
+    """Yields what is taken off the limit before the process: bytes, and whose they are."""
+    target = verdict.target
+    if _limits_itself(verdict):
+        return
+    if target.in_use_bytes:
+        yield target.in_use_bytes, "in use"
+    if kept := kept_bytes(target):
+        yield kept, "for Windows"
+
+
+def _others(verdict: Verdict) -> str:
+    return "".join(f" + {nbytes / GIB:.1f} {whose}" for nbytes, whose in _taken(verdict))
+
+
+def _tenths(nbytes: int) -> int:
+    """Returns bytes in tenths of a GiB, rounded as they are shown."""
+    return round(float(f"{nbytes / GIB:.1f}") * 10)
 
 
 def amount(nbytes: int) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import peak_change
+from nanolint.memory.verdict.verdict import kept_bytes
 from nanolint.report.explain.words import OUTCOMES
 from nanolint.units import GIB, format_bytes
 
@@ -75,10 +76,12 @@ def account(verdict: Judged, world_size: int, printer: Printer, *, sure: bool) -
     held = overhead(gpu, world_size)
     between = f"between {_gib(held.low)} and {_gib(held.high)}"
     _row(printer, "context and kernels", -held.expected, between)
-    in_use = verdict.target.in_use_bytes
-    kept = gpu.total_bytes - in_use - held.expected - verdict.usable_bytes
-    if kept > 0 and verdict.usable_bytes and verdict.target.allowed_bytes is None:
+    kept = kept_bytes(verdict.target)
+    if kept:
         _row(printer, f"kept by {verdict.target.platform}", -kept)
+    free = gpu.total_bytes - verdict.target.in_use_bytes - held.expected - kept
+    if verdict.usable_bytes < free:
+        _row(printer, "beyond what is allowed", verdict.usable_bytes - free)
     _row(printer, "left for PyTorch", verdict.usable_bytes)
     peak = verdict.replay.peak
     allocated, gaps = peak.allocated_bytes, verdict.reserved_bytes - peak.allocated_bytes
