@@ -33,7 +33,7 @@ from nanolint.memory.loop.reading.printed import Printed
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.loop.reading.weights import Checkpoint
-from nanolint.memory.model.reading import statements
+from nanolint.memory.model.reading import checkpoints, statements
 from nanolint.memory.model.reading.binding import forget
 from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
@@ -236,8 +236,8 @@ class Reader(Values):
             except AssertionError as error:
                 is_late = self.turns.left and isinstance(node, ast.Assert)
                 if not is_late and not is_demanded(self, node, frame):
-                    if self.builds:  # what a model asserts of its sizes follows from these alone
-                        certain(error)
+                    if self.builds or _compares_weights(frame):
+                        certain(error)  # it follows from the model's sizes and the checkpoint's
                     raise
                 ended = None  # it asks what only holds behind a loop's true end, or of torchrun
             except CATCHABLE as error:
@@ -334,3 +334,8 @@ class Reader(Values):
 @contextmanager
 def _itself(value: Value) -> Iterator[Value]:
     yield value
+
+
+def _compares_weights(frame: Frame) -> bool:
+    """Whether the names of a function hold the weights of a published checkpoint."""
+    return any(isinstance(each, checkpoints.Weights) for each in frame.names.values())

@@ -6,7 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading import settings, training
+from nanolint.memory.model.reading import checkpoints
 from nanolint.memory.model.reading.values import Namespace, Native
+from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +51,8 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
         name: Namespace(f"{NAME}.{name}", dict(each))
         for name, each in zip(MODULES, parts, strict=True)
     }
-    whole = {**tokenizers, **configs, **gpt2, **models, **mixin, **spaces}
+    published = checkpoints.library(machine, PRETRAINED_SIZES).names
+    whole = {**tokenizers, **configs, **gpt2, **models, **mixin, **spaces, **published}
     return {
         NAME: Namespace(NAME, whole),
         **{f"{NAME}.{name}": each for name, each in spaces.items()},

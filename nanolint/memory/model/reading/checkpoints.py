@@ -1,5 +1,7 @@
 """``transformers.GPT2LMHeadModel``: the checkpoint that a ``from_pretrained`` is compared with.
 
+Attributes other than its state are unknown.
+
 Names and shapes as transformers/models/gpt2/modeling_gpt2.py has them. Weights stay on the host.
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.memory.model.reading.certain import certain
 from nanolint.memory.model.reading.values import Class, Instance, Namespace, Native, Static
 from nanolint.memory.tensors.ops.creation import zeros
 
@@ -20,18 +23,30 @@ if TYPE_CHECKING:
 
 NAME = "transformers"
 CONTEXT, VOCABULARY = 1024, 50257
+ORGANIZATION = "openai-community/"  # on the hub, where the models have been since 2024
+HARMLESS = frozenset({"cache_dir", "local_files_only", "revision", "token", "use_safetensors"})
+
+
+class Weights(dict):  # type: ignore[type-arg]
+    """The state of a published checkpoint: what a program asserts of it, it asserts in the run."""
+
+    def __missing__(self, name: Value) -> Value:
+        raise certain(KeyError(name))
 
 
 def library(machine: Machine, sizes: Mapping[str, tuple[int, int, int]]) -> Namespace:
     """The package, as far as it is known; ``sizes`` are layers, heads and width by name."""
 
-    def from_pretrained(name: Value, *_: Value, **__: Value) -> Value:
-        if name not in sizes:
+    def from_pretrained(name: Value, *rest: Value, **named: Value) -> Value:
+        known = sizes.get(name.removeprefix(ORGANIZATION)) if isinstance(name, str) else None
+        if known is None or rest or not named.keys() <= HARMLESS:
             return machine.unknown(f"the checkpoint {name!r}")
-        layers, _heads, width = sizes[name]
+        layers, _heads, width = known
         shapes = _shapes(layers, width)
         made = Instance(cls)
-        made.attributes["state"] = {key: _weight(machine, each) for key, each in shapes.items()}
+        weights = {key: _weight(machine, each) for key, each in shapes.items()}
+        made.attributes["state"] = Weights(weights)
+        made.opened = machine.unknown("what else a GPT2LMHeadModel has")
         return made
 
     cls = Class(
