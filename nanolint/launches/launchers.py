@@ -6,12 +6,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.launches.commands import Argument
 from nanolint.launches.launch import Processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from nanolint.launches.commands import Argument
 
 # torchrun's options, for argparse takes any beginning that only one of them has.
 _TORCHRUN_FLAGS = frozenset(
@@ -169,6 +169,13 @@ def mpi(words: Sequence[Argument]) -> Processes:
             if word.text.startswith(f"{name}="):
                 return _plain_count(_behind_equals(word))
     return Processes(None, "mpirun takes their number from its hosts")
+
+
+def mpi_variables(tasks: Processes) -> dict[str, Argument]:
+    """What Open MPI sets for the first process."""
+    size = Argument(str(tasks.count or ""), None if tasks.count else tasks.why)
+    ranks = ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK")
+    return {"OMPI_COMM_WORLD_SIZE": size, **dict.fromkeys(ranks, Argument("0"))}
 
 
 def srun(words: Sequence[Argument], batch: Mapping[str, str]) -> Processes:

@@ -11,6 +11,7 @@ from nanolint.launches import accelerate, launchers, programs
 from nanolint.launches.commands import Argument
 from nanolint.launches.launch import Around, Launch, Nested, NotALaunch, Processes, UnknownScript
 from nanolint.launches.placed import Placed
+from nanolint.launches.slurm import task_variables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,10 +98,13 @@ class _Reader:
     def _start(self, program: str, word: Argument) -> Path | Nested | None:
         """What ``program`` starts, where it is one that is known to."""
         if program == "srun":
-            self._tasks = launchers.srun(self._own_words(), self._batch)
+            own = self._own_words()
+            self._tasks = launchers.srun(own, self._batch)
             self._tasks_of = program
+            self._environment |= task_variables(self._batch, own, self._tasks)
         elif program in programs.MPI:
             self._tasks, self._tasks_of = launchers.mpi(self._own_words()), program
+            self._environment |= launchers.mpi_variables(self._tasks)
         elif program in ("torchrun", "torchrun.exe"):
             return self._by_torchrun()
         elif program == "accelerate" and self._words and self._words[0].text == "launch":
@@ -285,8 +289,8 @@ class _Reader:
         count = self._tasks.count
         if count is not None and count > 1 and "RANK" not in self._environment:
             remarks.append(
-                f"{self._tasks_of} sets no RANK and WORLD_SIZE, without which train.py runs once "
-                f"in each task; taken for one run of {count} processes"
+                f"{self._tasks_of} does not set RANK and WORLD_SIZE: a script that asks for these "
+                f"runs once in each task; taken for one run of {count} processes"
             )
         return self._tasks
 

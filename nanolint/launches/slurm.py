@@ -9,7 +9,9 @@ from nanolint.launches.commands import Argument
 from nanolint.launches.launchers import slurm_options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from nanolint.launches.launch import Processes
 
 _HEADER = re.compile(r"#SBATCH\s+(.*)")
 _CARDS = re.compile(r"(?:gpu:)?(?:[A-Za-z][\w.-]*:)?(\d+)")
@@ -27,6 +29,25 @@ def read_header(text: str) -> dict[str, str]:
             words = [Argument(word) for word in match[1].partition(" #")[0].split()]
             options |= slurm_options(words)
     return options
+
+
+_ONLY_SLURM = (
+    *("SLURM_JOB_ID", "SLURM_JOBID", "SLURM_JOB_NAME", "SLURM_JOB_NODELIST", "SLURM_NODELIST"),
+    *("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_GPUS_ON_NODE"),
+)
+
+
+def task_variables(
+    batch: Mapping[str, str], words: Sequence[Argument], tasks: Processes
+) -> dict[str, Argument]:
+    """What srun with these words sets for the first of its tasks, as torchrun sets RANK."""
+    options = {"nodes": "1", **batch, **slurm_options(words)}
+    found = {name: Argument("", f"only Slurm knows {name}") for name in _ONLY_SLURM}
+    found |= {name: Argument(value) for name, value in slurm_variables(options).items()}
+    count = Argument(str(tasks.count or ""), None if tasks.count else tasks.why)
+    found |= dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS"), count)
+    ranks = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID")
+    return found | dict.fromkeys(ranks, Argument("0"))
 
 
 def slurm_variables(batch: Mapping[str, str]) -> dict[str, str]:

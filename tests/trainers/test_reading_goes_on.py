@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.command import nanolint
 from tests.support.explained import explained
 
 if TYPE_CHECKING:
@@ -128,3 +130,35 @@ def test_what_a_check_demands_is_so_from_there_on(tmp_path: Path, lines: str) ->
 )
 def test_a_check_that_demands_nothing_leaves_it_open(tmp_path: Path, check: str) -> None:
     assert read(tmp_path, f"{STORED}{check}\nV = n")["trust"] == "unknown"
+
+
+SLURM = """import os
+rank, ranks = int(os.environ["SLURM_PROCID"]), int(os.environ["SLURM_NTASKS"])
+assert "SLURM_JOB_ID" in os.environ
+torch.cuda.set_device(int(os.environ["SLURM_LOCALID"]))
+batch = 64 // ranks"""
+MPI = 'import os\nbatch = 64 // int(os.getenv("OMPI_COMM_WORLD_SIZE", 0))'
+
+
+@pytest.mark.parametrize(
+    ("line", "asks", "ranks"),
+    [
+        ("srun", SLURM, 1),
+        ("srun -n 4", SLURM, 4),
+        ("srun --nodes=2 --ntasks-per-node=4", SLURM, 8),
+        ("mpirun -np 4", MPI, 4),
+    ],
+)
+def test_a_launcher_tells_its_tasks_what_they_are(
+    tmp_path: Path, line: str, asks: str, ranks: int
+) -> None:
+    (tmp_path / "train.py").write_text(SCRIPT.replace("# BEFORE", asks), encoding="utf-8")
+    started = (*line.split(), "python", str(tmp_path / "train.py"))
+    done = nanolint("explain", "--gpu", "a100-40gb", "--format", "json", "--", *started)
+    found = json.loads(done.out)
+    assert (found["trust"], found["run"]["batch_size"]) == ("read", 64 // ranks)
+
+
+def test_a_script_that_asks_what_its_task_is_is_taken_for_one(tmp_path: Path) -> None:
+    found = read(tmp_path, SLURM.replace("assert", "print"))
+    assert (found["trust"], found["run"]["batch_size"]) == ("doubted", 64)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.core import Core, Handler
 
 _RANKS = ("RANK", "LOCAL_RANK")
+# What srun and mpirun set in their place: slurm.schedmd.com/srun.html, docs.open-mpi.org.
+_OF_TASKS = dict.fromkeys(
+    ("SLURM_PROCID", "SLURM_LOCALID", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"), "0"
+) | dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS", "OMPI_COMM_WORLD_SIZE"))
 # What torchrun sets for each process: docs.pytorch.org/docs/stable/elastic/run.html.
 _ADDRESSES = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
 RANKED = frozenset({*_RANKS, "WORLD_SIZE"})
@@ -39,6 +43,8 @@ def _variable(
     if name in _RANKS:
         return Number("0") if world > 1 or default is None else default
     word = core.state.around.variable(name)
+    if word is not None and name in _OF_TASKS:
+        return Number("0") if _OF_TASKS[name] else World(world)
     if word is None and world > 1 and name in _ADDRESSES:
         return Number(_ADDRESSES[name])
     if word is not None:
@@ -60,6 +66,8 @@ def _required(
 ) -> Thing:
     """``os.environ[name]``."""
     found = _variable(core, arguments, named, place)
+    if found == NONE and scalar(arguments[0]) in _OF_TASKS:  # without a launch line, too
+        return Number("0") if _OF_TASKS[str(scalar(arguments[0]))] else World(1)
     if found == NONE:
         return core.unknown(f"reads {scalar(arguments[0])} of the environment", place)
     return found

@@ -14,12 +14,20 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Value
 
-# What torchrun tells a single process: docs.pytorch.org/docs/stable/elastic/run.html.
-ALONE = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1"}
+# What a launcher tells a single process: docs.pytorch.org/docs/stable/elastic/run.html,
+# slurm.schedmd.com/srun.html.
+ALONE = {
+    "torchrun": {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1"},
+    "srun": {
+        **dict.fromkeys(("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"), "0"),
+        **dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NNODES"), "1"),
+    },
+}
+SIZES = frozenset({"SLURM_NTASKS", "SLURM_NPROCS", "OMPI_COMM_WORLD_SIZE"})
 
 
 class Environment(dict["Value", "Value"]):
-    """A script that cannot do without a rank is one that torchrun starts."""
+    """A script that cannot do without a rank is one that torchrun or srun starts."""
 
     def __init__(self, machine: Script, variables: Iterable[tuple[str, Value]]) -> None:
         super().__init__(variables)
@@ -27,24 +35,28 @@ class Environment(dict["Value", "Value"]):
         self._asked = False
 
     def __missing__(self, name: str) -> Value:
-        if name not in ALONE:
+        starter = self._take_for_started(name)
+        if starter is None:
             raise KeyError(name)
-        self._take_for_started(name)
-        return ALONE[name]
+        return ALONE[starter][name]
 
     def demand(self, name: Value) -> bool:
-        """The script does not go on without a variable: whether torchrun would have set it."""
-        if not isinstance(name, str) or name not in ALONE:
+        """The script does not go on without a variable: whether a launcher would have set it."""
+        starter = self._take_for_started(name)
+        if starter is None:
             return False
-        self._take_for_started(name)
-        self.update(ALONE)
+        self.update(ALONE[starter])
         return True
 
-    def _take_for_started(self, name: str) -> None:
-        if not self._asked:
-            asks = f"it asks for {name}, so it is taken for one process that torchrun starts"
+    def _take_for_started(self, name: Value) -> str | None:
+        """The launcher that would have set a variable."""
+        listed = ALONE if isinstance(name, str) else {}
+        starter = next((each for each, names in listed.items() if name in names), None)
+        if starter is not None and not self._asked:
+            asks = f"it asks for {name}, so it is taken for one process that {starter} starts"
             self._machine.assume(f"{asks}; DDP's buckets are not counted")
-        self._asked = True
+            self._asked = True
+        return starter
 
 
 def is_demanded(machine: Script, node: ast.stmt, frame: Frame) -> bool:
@@ -59,8 +71,9 @@ def is_demanded(machine: Script, node: ast.stmt, frame: Frame) -> bool:
 def environment_of(machine: Script) -> Environment:
     """What the script finds."""
     found = Environment(machine, known(machine.around.variables))
+    world = str(machine.around.world_size)
+    found |= dict.fromkeys(SIZES & found.keys(), world)
     if machine.around.world_size > 1:
-        world = str(machine.around.world_size)
         found |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": world}
         found |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}  # torchrun's own
     return found
