@@ -160,5 +160,5 @@ def test_a_launcher_tells_its_tasks_what_they_are(
 
 
 def test_a_script_that_asks_what_its_task_is_is_taken_for_one(tmp_path: Path) -> None:
-    found = read(tmp_path, SLURM.replace("assert", "print"))
+    found = read(tmp_path, SLURM.replace("assert", "_ ="))
     assert (found["trust"], found["run"]["batch_size"]) == ("doubted", 64)
