@@ -135,6 +135,8 @@ def write(
 ) -> None:
     """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
     from nanolint.memory.loop.nanogpt import train
+    from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
+    from nanolint.memory.model.reading.values import Place, Unread
 
     def trained(device: Device) -> None:
         model = _model(run, device, capability)
@@ -142,7 +144,13 @@ def write(
             from nanolint.memory.compiled.derive.derived import Derived
 
             model = Derived(model, device, shapes.inductor)
-        train(run, model, device, micro_steps)
+        try:
+            train(run, model, device, micro_steps)
+        except CATCHABLE as error:  # an operation is refused, in the backward pass say
+            let_go(error)
+            assert isinstance(run.program, ReadModel)
+            place = Place(run.program.modules[0].path, 0)
+            raise Unread(f"raises {type(error).__name__}: {error}", place) from error
 
     _on_card(trained, run, shapes, asked, tape)
 

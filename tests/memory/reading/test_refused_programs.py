@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.memory.reading.test_programs import line_of, read, text_of, unread
+from tests.support.command import nanolint
+from tests.trainers.small_net import trained_on
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REFUSED = "Expected input batch_size (16) to match target batch_size (14)"
+IMPORTS = "import torch\nfrom torch import nn\nF, device = nn.functional, 'cuda'\n"
 MODEL_LOSS = "F.cross_entropy(logits.flatten(0, 1), targets.flatten())"
 OTHER = """
 import fused
@@ -55,7 +64,17 @@ def test_sizes_that_are_fractions_are_refused_as_pytorch_refuses_them(
 
 def test_a_loss_of_other_rows_than_there_are_targets_is_refused() -> None:
     shorter = MODEL_LOSS.replace("targets.flatten()", "targets[:, 1:].flatten()")
-    assert "is asked for targets of" in unread(text_of().replace(MODEL_LOSS, shorter))
+    assert REFUSED in unread(text_of().replace(MODEL_LOSS, shorter))
+
+
+@pytest.mark.parametrize("made", ["Net()", "torch.compile(Net())"])
+def test_so_it_is_in_a_script_compiled_or_not(tmp_path: Path, made: str) -> None:
+    text = trained_on("torch.randint(1000, (2, 8))").replace("Net().to", f"{made}.to")
+    text = text.replace("y.view(-1))", "y[:, 1:].reshape(-1))")
+    path = tmp_path / "train.py"
+    path.write_text(f"{IMPORTS}{text}", encoding="utf-8")
+    done = nanolint("check", str(path), "--gpu=rtx-3060")
+    assert f"{REFUSED} (train.py:" in done.out + done.err
 
 
 @pytest.mark.parametrize("layer", ["nn.Tanhshrink()", "fused.Layer(32)"])

@@ -184,7 +184,6 @@ def _of_probabilities(
 
 
 @says_reduction
-@traced
 def nll_loss(
     log: Tensor,
     target: Tensor,
@@ -196,13 +195,23 @@ def nll_loss(
 ) -> Tensor:
     """``F.nll_loss``; without a reduction one loss for each class.
 
-    Raises ValueError where there are more classes, or fewer, than rows, and for classes of a type
-    that PyTorch refuses, as LossNLL.cpp does with a RuntimeError.
+    Raises ValueError, compiled too, for classes that PyTorch refuses, as LossNLL.cpp does.
     """
     if target.dtype not in (INT64, UINT8):
         raise ValueError(f"the classes are {target.dtype}: PyTorch takes int64")
-    if target.shape != (*log.shape[:-1][:1], *log.shape[2:]):
-        raise ValueError(f"the loss of {log.shape} is asked for targets of {target.shape}")
+    fitting = (*log.shape[:-1][:1], *log.shape[2:])
+    if fitting[:1] != target.shape[:1]:
+        rows, of = log.shape[0], target.shape[0] if target.shape else 1
+        raise ValueError(f"Expected input batch_size ({rows}) to match target batch_size ({of})")
+    if fitting != target.shape:
+        raise ValueError(f"Expected target size {[*fitting]}, got {[*target.shape]}")
+    return nll_loss_nd(log, target, weight, ignore_index, reduction)
+
+
+@traced
+def nll_loss_nd(
+    log: Tensor, target: Tensor, weight: Tensor | None, _ignore_index: int, reduction: str
+) -> Tensor:
     scale = None if weight is None else to_float32(weight)
     wide = to_float32(log, log.role.made("log-probabilities", log.role.dims))
     if wide.ndim > 2:

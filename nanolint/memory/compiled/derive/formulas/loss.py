@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.dtypes import Dtype, Number
     from nanolint.memory.tensors.tensor import Tensor
 
-IGNORED = -100
-
 
 def softmax(
     t: Capture,
@@ -168,15 +166,13 @@ def _of_difference(
     return record(out, (wide, wide_target), backward, wide, wide_target)
 
 
-def nll_loss(
+def nll_loss_nd(
     t: Capture,
     log: Tensor,
     targets: Tensor,
-    weight: Tensor | None = None,
-    _size_average: object = None,
-    ignore_index: int = IGNORED,
-    _reduce: object = None,
-    reduction: str = "mean",
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
 ) -> Tensor:
     """``nll_loss_nd`` (aten/src/ATen/native/LossNLL.cpp): classes in the second dimension. Autocast
     knows only ``nll_loss`` and ``nll_loss2d``, behind the views."""
@@ -267,6 +263,6 @@ FORMULAS: Formulas = {
     "_softmax": softmax,
     "huber_loss": huber_loss,
     "mse_loss": squares,
-    "nll_loss": nll_loss,
+    "nll_loss_nd": nll_loss_nd,
     "safe_softmax": safe_softmax,
 }
