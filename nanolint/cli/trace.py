@@ -33,8 +33,14 @@ if TYPE_CHECKING:
     from nanolint.trace.verdict import TracedVerdict
 
 QUESTION = """\
-nanolint trace runs the code of {folder}, with its files and the network out of reach.
+nanolint trace runs the code of {folder} with its interpreter {python}.
+{protection}
 Run it? [y/N] """
+PROTECTED = """\
+It has no network and no sockets. Files that it writes are thrown away.
+It can read all that you can read."""
+UNPROTECTED = """\
+--unprotected: it has the network, and can change and delete all files that you can."""
 
 
 def run(arguments: list[str], streams: Streams) -> int:
@@ -69,9 +75,9 @@ def run(arguments: list[str], streams: Streams) -> int:
         options.format == "json" or options.try_values or options.snapshot or options.plot
     ):
         raise UsageError("--profile goes without --format json, --try, --snapshot and --plot")
-    _ask(folder, streams, allowed=options.yes)
     world = options.world_size or command.world_size or 1
     request = _request(command, options, folder, world)
+    _ask(request, streams, allowed=options.yes)
     if options.profile:
         _profiles(shlex.join(words), request, machines, world, options, streams)
         return 0
@@ -112,17 +118,17 @@ def _profiles(
     cards = {_card(machine, world): machine for machine in machines or (None,)}
     for card, machine in cards.items():
         count = itertools.count(1)
-        with Tracer(replace(request, card=card), usual_folder()) as tracer:
+        tracer = Tracer(replace(request, card=card), usual_folder())
 
-            def trace(asked: Asked, tracer: Tracer = tracer) -> Traced:
-                show = _shown(streams, f"trace {next(count)}: ")  # noqa: B023 (called in the loop)
-                return _checked(tracer(asked, show), request.python)
+        def trace(asked: Asked, tracer: Tracer = tracer) -> Traced:
+            show = _shown(streams, f"trace {next(count)}: ")  # noqa: B023 (called in the loop)
+            return _checked(tracer(asked, show), request.python)
 
-            try:
-                profiler = Profiler(config, machine, request.argv, trace)
-                path, found, complete = profile(words, profiler, card, options.most_traces)
-            finally:
-                _hide(streams)
+        try:
+            profiler = Profiler(config, machine, request.argv, trace)
+            path, found, complete = profile(words, profiler, card, options.most_traces)
+        finally:
+            _hide(streams)
         written(path, found, printer(streams.stdout, options.color), complete=complete)
 
 
@@ -144,27 +150,32 @@ def _try(
     tried(rows, printer(streams.stdout, options.color))
 
 
-def _ask(folder: Path, streams: Streams, *, allowed: bool) -> None:
-    """Once for each project; refuse where nobody can be asked."""
-    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
+def _ask(request: Request, streams: Streams, *, allowed: bool) -> None:
+    """Once for each project, interpreter and protection; refuse where nobody can be asked."""
+    from nanolint.report.printer import printable
+
+    asked = f"{request.folder}\n{request.python}\n{request.protected}"
+    digest = hashlib.sha256(os.fsencode(asked)).hexdigest()[:32]
     marker = usual_folder() / "trace" / "allowed" / digest
     if allowed or marker.exists():
         return
     if not streams.stdin.isatty():
         raise UsageError("trace runs the project's code, and nobody is there to ask: add --yes")
-    streams.stderr.write(QUESTION.format(folder=folder))
+    protection = PROTECTED if request.protected else UNPROTECTED
+    folder, python = (printable(str(each)) for each in (request.folder, request.python))
+    streams.stderr.write(QUESTION.format(folder=folder, python=python, protection=protection))
     streams.stderr.flush()
     if streams.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("not run")
     marker.parent.mkdir(parents=True, exist_ok=True)
-    marker.write_text(str(folder), encoding="utf-8")
+    marker.write_text(asked, encoding="utf-8")
 
 
 def _request(command: Command, options: Namespace, folder: Path, world: int) -> Request:
     from nanolint.trace.process import Request
 
     return Request(
-        python=options.python or command.python or _usual_python(folder),
+        python=_located(options.python or command.python or _usual_python(folder)),
         argv=command.argv,
         module=command.module,
         before=options.before and options.before.resolve(),
@@ -177,6 +188,14 @@ def _request(command: Command, options: Namespace, folder: Path, world: int) -> 
         protected=not options.unprotected,
         folder=folder,
     )
+
+
+def _located(python: str) -> str:
+    """The interpreter's absolute path: it is started in another folder."""
+    found = python if "/" in python else shutil.which(python)
+    if found is None:
+        raise UsageError(f"{python}: no such interpreter")
+    return str(Path(found).absolute())
 
 
 def _usual_python(folder: Path) -> str:

@@ -53,10 +53,10 @@ def _replay(traced: Traced, verdicts: Sequence[TracedVerdict]) -> Replay:
 
 def _account(traced: Traced, printer: Printer) -> None:
     """How it was traced, and what did not happen as in a real run."""
-    major, minor = traced.capability
+    torch, (major, minor) = printable(traced.torch), traced.capability
     printer.line(
         ("Traced", "bold"),
-        f" with torch {traced.torch} on a pretended card of compute capability {major}.{minor}",
+        f" with torch {torch} on a pretended card of compute capability {major}.{minor}",
     )
     printer.line(
         f"  {traced.steps} optimizer step{'s' * (traced.steps != 1)}, {traced.seconds:.0f} s, "
@@ -150,4 +150,4 @@ def as_json(command: str, traced: Traced, verdict: TracedVerdict | None) -> dict
 
 def progress(phase: str, step: int) -> str:
     """One line while it runs."""
-    return f"tracing: step {step}, {phase.replace('_', ' ')}"
+    return printable(f"tracing: step {step}, {phase.replace('_', ' ')}")

@@ -97,7 +97,7 @@ def read(history: Mapping[str, Any]) -> Traced:
             unpadded=tuple((int(m), int(k), int(n)) for m, k, n in history["unpadded"]),
             printed=str(history.get("printed", "")),
         )
-    except (KeyError, TypeError, ValueError, IndexError) as wrong:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as wrong:
         raise NotATrace(f"not a trace: {type(wrong).__name__}: {wrong}") from wrong
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from nanolint.cli import trace
 from nanolint.cli.parser import UsageError
 from nanolint.cli.profile import with_value
+from nanolint.trace.process import Request
 from tests.support.command import nanolint
 
 LINE = ("--", "python", "train.py")
@@ -97,16 +99,22 @@ class Asked:
         """Nothing is held back."""
 
 
-def test_a_project_is_asked_for_once(project: Path, tmp_path: Path) -> None:
+def test_a_project_is_asked_for_once_and_again_without_protection(tmp_path: Path) -> None:
+    folder = tmp_path / "pro\x1b[31mject"
+    request = Request(f"{folder}/.venv/bin/python", ["train.py"], folder=folder)
     first = Asked("y\n")
-    trace._ask(project, first, allowed=False)  # type: ignore[arg-type]
-    assert f"runs the code of {project}" in first.asked
+    trace._ask(request, first, allowed=False)  # type: ignore[arg-type]
+    shown = str(folder).replace("\x1b", "␛")
+    assert f"runs the code of {shown} with its interpreter {shown}/.venv/bin/python" in first.asked
+    assert "no network" in first.asked and "\x1b" not in first.asked
     again = Asked("never read")
-    trace._ask(project, again, allowed=False)  # type: ignore[arg-type]
+    trace._ask(request, again, allowed=False)  # type: ignore[arg-type]
     assert again.asked == ""
-    another = Asked("n\n")
-    with pytest.raises(UsageError, match="not run"):
-        trace._ask(tmp_path, another, allowed=False)  # type: ignore[arg-type]
+    for changes in ({"protected": False}, {"folder": tmp_path}):
+        another = Asked("n\n")
+        with pytest.raises(UsageError, match="not run"):
+            trace._ask(replace(request, **changes), another, allowed=False)  # type: ignore[arg-type]
+        assert ("no network" in another.asked) is ("folder" in changes)
 
 
 def test_the_projects_own_environment_is_found(

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import gc
+import importlib.util
 import json
 import linecache
 import os
 import pickle
 import resource
 import runpy
+import site
 import sys
 import time
 import traceback
 from pathlib import Path
 from typing import Any
 
-from . import report, sandbox
+from . import report
 
 LONGEST_LINE = 100
 COMPILED = "torch.compile's code"
@@ -23,41 +27,20 @@ WRITTEN_BY_TORCH = "_remote_module_non_scriptable.py"  # up to 2.9, into a folde
 
 
 def main(text: str) -> None:
-    """``text`` is JSON: see ``nanolint.trace.process.Tracer``.
-
-    torch is imported once; each line of standard input asks for a run, in a process of its own.
-    """
+    """``text`` is JSON: see ``nanolint.trace.process.Tracer``. Leaves by ``os._exit``."""
     request: dict[str, Any] = json.loads(text)
-    report.open_pipe(request["pipe"])
+    report.open_pipe(request["answer"])
+    _find_torch(request["path"])
+    if request.get("find"):
+        report.line(torch=getattr(importlib.util.find_spec("torch"), "origin", None))
+        os._exit(0)
     try:
-        import torch  # noqa: F401
+        import torch
     except ImportError as error:
         report.line(failed=f"import torch: {error}")
         os._exit(1)
-    for line in sys.stdin:
-        used = time.process_time()
-        pid = os.fork()
-        if pid == 0:
-            os.dup2(os.open(os.devnull, os.O_RDONLY), sys.stdin.fileno())
-            _answer({**request, **json.loads(line), "used": used})
-        report.line(started=pid)
-        report.line(ended=os.waitpid(pid, 0)[1])
-
-
-def _answer(request: dict[str, Any]) -> None:
-    """Run the script and tell of it. Leaves by ``os._exit``."""
-    import torch
-
     start = time.perf_counter()
-    layers: dict[str, Path] = {}
-    if request["folders"] is not None:
-        try:
-            layers = sandbox.enter(request["folders"], request["scratch"])
-        except (sandbox.Refused, OSError) as error:
-            report.line(refused=str(error))
-            os._exit(1)
-    for name, text in request["edits"].items():  # in the layer: the file itself is as it was
-        Path(name).write_text(text, encoding="utf-8")
+    os.chdir(request["folder"])
     if not torch.cuda.is_available():
         report.line(failed=f"torch {torch.__version__} does not accept the pretended card")
         os._exit(1)
@@ -66,19 +49,23 @@ def _answer(request: dict[str, Any]) -> None:
         report.line(failed=refusal)
         os._exit(1)
     answer = _trace(request)
-    caches = tuple(os.environ[name] for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"))
-    answer["written"] = [
-        file
-        for file in sandbox.written(layers)
-        if not file.startswith(caches) and file not in request["edits"]
-    ]
     answer["seconds"] = round(time.perf_counter() - start, 2)
-    answer["cpu_seconds"] = round(request["used"] + time.process_time(), 2)
+    answer["cpu_seconds"] = round(time.process_time(), 2)
     answer["host_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     report.line(traced=answer)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with contextlib.suppress(OSError, ValueError):  # closed by the script
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(0)  # without the teardown of a CUDA that was never there
+
+
+def _find_torch(path: list[str]) -> None:
+    """Have ``import torch`` find what it finds without ``-I``, which leaves out the user's own
+    packages and PYTHONPATH; no module of the project hides one of torch's or the library's."""
+    if sys.base_prefix in site.PREFIXES:  # no environment of its own
+        site.addsitedir(site.getusersitepackages())
+    if importlib.util.find_spec("torch") is None:
+        sys.path += path
 
 
 def _choose_kernels(torch: Any) -> str | None:
@@ -106,7 +93,7 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
     from .stand_ins import StandIns
 
     phases = Phases(request["steps"])
-    stand_ins = StandIns(protected=request["folders"] is not None)
+    stand_ins = StandIns(protected=request["protected"])
     files = opened.watch()
     stand_ins.install()
     unpadded = compiling.without_kernels()
@@ -118,9 +105,9 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
     allocated, reserved = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
     before_clearing = history.allocations()
     state, parameters = phases.state(), phases.parameters()
-    if request["snapshot"] is not None:
-        with os.fdopen(request["snapshot"], "wb") as file:
-            pickle.dump(torch.cuda.memory._snapshot(), file)
+    if request["snapshot"]:
+        taken = pickle.dumps(torch.cuda.memory._snapshot())
+        report.line(snapshot=base64.b64encode(taken).decode())
     live = set(history.History().live_after(before_clearing).values())
     torch._C._cuda_clearCublasWorkspaces()
     found = history.History()
@@ -162,15 +149,15 @@ def _run(request: dict[str, Any]) -> dict[str, Any] | None:
     from .phases import Stop
 
     sys.argv = list(request["argv"])
+    folder = Path.cwd() if request["module"] else Path(sys.argv[0]).resolve().parent
+    sys.path[:0] = [str(folder), *request["path"]]
     try:
         if request["before"]:
             before = request["before"]
             exec(compile(Path(before).read_text(), before, "exec"), {"__file__": before})
         if request["module"]:
-            sys.path.insert(0, str(Path.cwd()))
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         else:
-            sys.path[0] = str(Path(sys.argv[0]).resolve().parent)
             runpy.run_path(sys.argv[0], run_name="__main__")
     except Stop:
         return None

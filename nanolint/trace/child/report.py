@@ -1,18 +1,20 @@
-"""Lines of JSON to nanolint, through the pipe that it opened."""
+"""Lines of JSON to nanolint, through the named pipe that it opened.
+
+It is opened for each line: a script may close all files that it did not open itself.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 
-_pipe: int | None = None
+_pipe: str | None = None
 
 
-def open_pipe(descriptor: int) -> None:
-    """Take the pipe; the script's own children do not get it."""
+def open_pipe(name: str) -> None:
+    """Take the pipe."""
     global _pipe
-    _pipe = descriptor
-    os.set_inheritable(descriptor, False)
+    _pipe = name
 
 
 def line(**values: object) -> None:
@@ -21,7 +23,9 @@ def line(**values: object) -> None:
         return
     data = memoryview(json.dumps(values).encode() + b"\n")
     try:
+        descriptor = os.open(_pipe, os.O_WRONLY)
         while data:
-            data = data[os.write(_pipe, data) :]
-    except BrokenPipeError:
+            data = data[os.write(descriptor, data) :]
+        os.close(descriptor)
+    except OSError:
         os._exit(1)
