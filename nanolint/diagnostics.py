@@ -74,6 +74,7 @@ class Fix:
 
     ``safety`` is what the settings make of it. ``promises``: its rule calls it safe, so the fixer
     holds it to keeping the effective batch and the model's shape, whatever the settings say.
+    ``follows`` are keys that other values are right for after the edits, which touch none of them.
     ``in_launch_line``: of the text that the launch line stands in, and not of the file.
     """
 
@@ -81,6 +82,7 @@ class Fix:
     safety: Safety
     edits: tuple[Edit, ...]
     promises: bool = False
+    follows: frozenset[str] = frozenset()
     in_launch_line: bool = False
     elsewhere: tuple[FileEdits, ...] = ()
 

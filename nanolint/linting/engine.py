@@ -18,6 +18,7 @@ from nanolint.rule.case import Case, case_of
 from nanolint.rule.context import ELSEWHERE, Context, Launched, SyntaxFault
 from nanolint.run.settled import Override
 from nanolint.source.assignments import Comment, Module
+from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.kind import (
     FileKind,
     among_configs,
@@ -27,7 +28,7 @@ from nanolint.trainers.nanogpt.kind import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from nanolint.diagnostics import QuotedPlace
@@ -45,8 +46,10 @@ PYTHON = (".py", ".pyw", ".pyi", "")  # suffixes; configurator.py would run any 
 class Report:
     """The outcome of linting one text. ``unjudged`` says in one line why a file was not judged.
 
-    ``promise`` is what a safe fix may not change, by name; ``problems`` are lines about the
-    project around the file. ``kind`` is None for a file that no rule had a reason to read.
+    ``promise`` is what a safe fix may not change, by name. ``values`` are those that the text sets,
+    each with the statement that decides it; a safe fix changes only what it is about. ``problems``
+    are lines about the project around the file. ``kind`` is None for a file that no rule had a
+    reason to read.
     ``cases`` are the file's runs, none where it holds none; ``root`` is the project's folder.
     """
 
@@ -56,6 +59,7 @@ class Report:
     skipped: tuple[Skipped, ...] = ()
     unjudged: str | None = None
     promise: tuple[tuple[str, Plain], ...] = ()
+    values: tuple[tuple[str, Plain, Span | None], ...] = ()
     comments: tuple[Comment, ...] = ()
     problems: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
@@ -117,6 +121,7 @@ def judge(context: Context, setup: Setup) -> Report:
         diagnostics=tuple(sorted(map(setup.adjustments.applied, (*kept, *late)), key=_order)),
         skipped=tuple(skipped),
         promise=_promise(context),
+        values=tuple(_values(context.module)),
         comments=context.module.comments,
         problems=tuple(problems),
         cases=() if context.fault or context.kind is FileKind.SCRIPT else context.cases,
@@ -255,6 +260,13 @@ def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:
     else:
         kept.append(("the effective batch", run.effective_batch_size))
     return tuple(kept)
+
+
+def _values(module: Module) -> Iterator[tuple[str, Plain, Span | None]]:
+    statements = {each.key: each.statement for each in module.assignments}
+    for key, value in module.final.items():
+        if isinstance(value, Known):
+            yield key, value.value, statements.get(key)
 
 
 def _kept_by_script(described: Described) -> tuple[tuple[str, Plain], ...]:

@@ -46,7 +46,7 @@ from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import MEMORY, Layer, Unresolved
 from nanolint.run.terms import Given, Operation, Place, Surface, Term, as_written, describe
 from nanolint.run.trust import Subject, in_short, ordered
-from nanolint.source.assignments import Assignment, Comment
+from nanolint.source.assignments import EVERY, Assignment, Comment
 from nanolint.source.python import expression_tree, nodes, python_tree
 from nanolint.source.suppressions import SuppressedCode, Suppression
 from nanolint.source.values import Known, Scalar
@@ -58,6 +58,7 @@ from nanolint.trainers.nanogpt.vocabulary import datasets, has_dataset
 from nanolint.units import format_bytes
 
 __all__ = [
+    "EVERY",
     "KEYS",
     "MEMORY",
     "NO_TARGET",

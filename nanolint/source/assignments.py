@@ -44,9 +44,15 @@ class Assignment:
     shared: bool = False  # chained, unpacked, augmented, or under an `if`: not to be edited alone
 
 
+EVERY = "*"  # the name of a read of the namespace: ``globals()``, a frame's ``f_globals``
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A use of a name in an expression. ``in_text`` marks a use inside an f-string or str()."""
+    """A use of a name in an expression, of any name if it is EVERY.
+
+    ``in_text`` marks a use inside an f-string or str().
+    """
 
     name: str
     span: Span

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
 from nanolint.source import syntax
-from nanolint.source.assignments import Comment, Read
+from nanolint.source.assignments import EVERY, Comment, Read
 from nanolint.source.operations import BUILTINS
 from nanolint.source.python import new_tree
 from nanolint.source.syntax import Extent
@@ -54,6 +54,7 @@ _CONSTANTS = (int, float, str, type(None))
 # Reading one of these names hands out the globals or the modules, or runs text as code; calling one
 # of the others makes a text of what it is given. uses.py knows what follows from that.
 _SPECIAL = frozenset({"exec", "eval", "globals", "locals", "vars", "__builtins__", "sys"})
+_FRAMES = frozenset({"f_globals", "f_locals", "__dict__"})
 _TO_TEXT = frozenset({"str", "repr", "format", "print", "join"})
 
 
@@ -216,6 +217,8 @@ class _Lowering:
             test, body = self._expression(node.test), self._expression(node.body)
             return syntax.Choice(place, test, body, self._expression(node.orelse))
         if isinstance(node, ast.Attribute):
+            if node.attr in _FRAMES:
+                raise _NotPlain
             return syntax.Attribute(place, self._expression(node.value), node.attr)
         if isinstance(node, ast.Call):
             return self._call(node, span)
@@ -265,6 +268,8 @@ class _Lowering:
         self._expression(node.elt)
         if ast.unparse(loop.iter) == "globals().items()":
             self._changes = True
+            start = self._place(loop.iter)[0]
+            self._reads.append(Read(EVERY, Span(start, start + len("globals")), in_text=False))
         else:
             self._expression(loop.iter)
         for test in loop.ifs:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from nanolint.source.assignments import Read
+from nanolint.source.assignments import EVERY, Read
 from nanolint.source.nodes import bound_name, code_fields, dotted, is_namespace, is_str_format
 from nanolint.source.operations import BUILTINS
 from nanolint.source.syntax import Uses
@@ -29,6 +29,8 @@ class Flow(Enum):
 
 # Reading one of these names hands out the globals, or runs text as code.
 _ESCAPES = frozenset({"exec", "eval", "globals", "locals", "vars", "__builtins__"})
+# Attributes that lead from a frame or a module to the globals.
+_FRAMES = frozenset({"f_globals", "f_locals", "__dict__"})
 _HARMLESS_METHODS = frozenset({"copy", "get", "items", "keys", "values"})
 _HARMLESS_CALLS = frozenset({"dict", "len", "list", "print", "set", "sorted"})
 _TO_TEXT = frozenset({"str", "repr", "format", "print"})
@@ -44,7 +46,7 @@ def uses_of(
     found = _Collector()
     found.visit(node, flow)
     return Uses(
-        reads=tuple(Read(name.value, place_of(name), in_text) for name, in_text in found.loads),
+        reads=tuple(Read(name, place_of(node), in_text) for name, node, in_text in found.loads),
         binds=frozenset(found.binds),
         walrus=frozenset(found.walrus),
         later=frozenset(found.later),
@@ -57,7 +59,7 @@ class _Collector:
     """Fills in what ``Uses`` has, node by node."""
 
     def __init__(self) -> None:
-        self.loads: list[tuple[cst.Name, bool]] = []
+        self.loads: list[tuple[str, cst.Name, bool]] = []
         self.binds: set[str] = set()
         self.walrus: set[str] = set()
         self.later: set[str] = set()
@@ -108,22 +110,32 @@ class _Collector:
 
     def _name(self, node: cst.Name, flow: Flow) -> None:
         if node.value not in _CONSTANTS:
-            self.loads.append((node, flow is Flow.TEXT))
+            self.loads.append((node.value, node, flow is Flow.TEXT))
             self.dynamic |= node.value in _ESCAPES
 
     def _attribute(self, node: cst.Attribute, flow: Flow) -> None:
         if is_namespace(node.value) and node.attr.value in _HARMLESS_METHODS:
+            self._namespace(node.value)
             return
+        if node.attr.value in _FRAMES:
+            self.loads.append((EVERY, node.attr, False))
         if isinstance(node.value, cst.Name) and node.value.value == "sys":
             self.dynamic |= node.attr.value == "modules"
         self.visit(node.value, _onward(flow))
 
     def _subscript(self, node: cst.Subscript, flow: Flow) -> None:
         passed = _onward(flow)
-        if not is_namespace(node.value):
+        if is_namespace(node.value):
+            self._namespace(node.value)
+        else:
             self.visit(node.value, passed)
         for element in node.slice:
             self.visit(element, passed)
+
+    def _namespace(self, node: cst.CSTNode) -> None:
+        """Note that ``globals()`` is read."""
+        name = cst.ensure_type(cst.ensure_type(node, cst.Call).func, cst.Name)
+        self.loads.append((EVERY, name, False))
 
     def _comparison(self, node: cst.Comparison, flow: Flow) -> None:
         passed = _onward(flow)
@@ -146,6 +158,8 @@ class _Collector:
         for argument in node.args:
             if name not in _HARMLESS_CALLS or not is_namespace(argument.value):
                 self.visit(argument.value, passed)
+            elif name != "print":
+                self._namespace(argument.value)
 
     def _operation(self, node: cst.BinaryOperation, flow: Flow) -> None:
         if flow is Flow.STRAIGHT and isinstance(node.operator, cst.Modulo):

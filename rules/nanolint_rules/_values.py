@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.rule import (
+    EVERY,
     Edit,
     Fix,
     Layer,
@@ -18,7 +19,7 @@ from nanolint.rule import (
 from nanolint_rules._following import follows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from nanolint.rule import Assignment, Case, Context, Span
 
@@ -106,7 +107,11 @@ def set_value(context: Context, key: str, literal: str, *, safety: Safety) -> Re
         return Remedy(notes=(f"not fixed: {reason}",))
     title = f"Set {key} = {literal}"
     assignment = context.assignment(key)
-    notes = (*others_change(context), *lost_choice(assignment))
+    notes = (
+        *others_change(context),
+        *texts_change(context, (key,)),
+        *lost_choice(assignment),
+    )
     safety = Safety.UNSAFE if notes and safety is Safety.SAFE else safety
     if assignment is not None:
         comments = context.module.comments
@@ -152,6 +157,18 @@ def others_change(context: Context) -> tuple[str, ...]:
     return (f"unsafe, because {first.place} {first.how}{and_others}",)
 
 
+def texts_change(context: Context, keys: Collection[str]) -> tuple[str, ...]:
+    """Why a change of ``keys`` is a change of a text, such as the name of a folder: one line."""
+    for read in context.module.reads:
+        if not read.in_text or read.name not in keys:
+            continue
+        for each in context.module.assignments:
+            if each.value_span.start <= read.span.start < each.value_span.end:
+                row = context.row(read.span.start)
+                return (f"unsafe, because {each.key} (line {row}) changes with {read.name}",)
+    return ()
+
+
 def lost_choice(assignment: Assignment | None) -> tuple[str, ...]:
     """Why one value should not take the place of an expression: it chooses, or names another."""
     if assignment is None or is_arithmetic(assignment):
@@ -186,8 +203,9 @@ def blocker(context: Context, key: str, changed: Mapping[str, int] | None = None
         return f"{key} is set together with other names"
     if assignment is None and not _anchors(context, key):
         return "the file sets nothing that it belongs to"
+    names = (key,) if context.is_train_script else (key, EVERY)  # it lists its keys by globals()
     for read in context.module.reads:
-        if read.name == key and not read.in_text and in_settings(context, read.span.start):
+        if read.name in names and not read.in_text and in_settings(context, read.span.start):
             reader = _assignment_around(context, read.span)
             if reader is None or not changed or not follows(context, reader, changed):
                 return _is_read(context, key, reader, read.span)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from nanolint_rules.config._arithmetic import Number, Product
 
 STEPS = "gradient_accumulation_steps"
+_NUMBERS = re.compile(r"(?<![\w.])\d+(?!\w|\.\d)")
 IN_ORDER = ("batch_size", STEPS, "block_size")  # how people multiply them without saying so
 
 
@@ -47,19 +49,45 @@ def sums_to_update(context: Context, changes: Mapping[str, int]) -> Iterator[Edi
     """The edits of comments that are right now and would be wrong after ``changes``.
 
     Here the values are known that a product was made of, so that it needs no names where it stands
-    beside them: ``batch_size = 16  # 16 * 32 = 512``.
+    beside them: ``batch_size = 16  # 16 * 32 = 512``. A comment is brought up to date whole, or not
+    at all: where it also says ``batch_size = 16``, that changes too.
     """
     values = _values(context)
-    changed = {**values, **changes}
+    by_comment: dict[Comment, list[Edit]] = {}
     for comment, product in _products(context):
-        now, then = _labelled(context, product, values), _labelled(context, product, changed)
-        if now is None and _stands_beside(context, comment):
-            keys = _in_order(product, values)
-            now, then = _picked(keys, values), _picked(keys, changed)
-        if now is None or then is None or any(_compared(product, now)):
-            continue
-        for stale in _compared(product, then):
-            yield from stale.edits
+        by_comment.setdefault(comment, []).extend(_updated(context, comment, product, changes))
+    old = {key: str(values[key]) for key in changes if values.get(key)}
+    for comment, edits in by_comment.items():
+        if edits:
+            edits += _named(comment, old, changes)
+        places = {each.start - comment.span.start for each in edits}
+        stated = (each for each in _NUMBERS.finditer(comment.text) if each[0] in old.values())
+        if all(each.start() in places for each in stated):
+            yield from edits
+
+
+def _updated(
+    context: Context, comment: Comment, product: Product, changes: Mapping[str, int]
+) -> Iterator[Edit]:
+    """The edits of a product that is right now."""
+    values = _values(context)
+    changed = {**values, **changes}
+    now, then = _labelled(context, product, values), _labelled(context, product, changed)
+    if now is None and _stands_beside(context, comment):
+        keys = _in_order(product, values)
+        now, then = _picked(keys, values), _picked(keys, changed)
+    if now is None or then is None or any(_compared(product, now)):
+        return
+    for stale in _compared(product, then):
+        yield from stale.edits
+
+
+def _named(comment: Comment, old: Mapping[str, str], changes: Mapping[str, int]) -> Iterator[Edit]:
+    """The edits of ``batch_size = 16`` in a comment."""
+    for key, value in old.items():
+        for match in re.finditer(rf"\b{key}\s*[=:]\s*({value})(?![\w.])", comment.text):
+            start, end = (comment.span.start + at for at in match.span(1))
+            yield Edit(start, end, str(changes[key]))
 
 
 def _values(context: Context) -> dict[str, int | None]:

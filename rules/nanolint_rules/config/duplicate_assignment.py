@@ -5,7 +5,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from nanolint.rule import Context, Finding, Findings, Need, Related, Severity, Span, rule
+from nanolint.rule import (
+    EVERY,
+    Context,
+    Finding,
+    Findings,
+    Need,
+    Related,
+    Severity,
+    Span,
+    rule,
+)
 from nanolint_rules._values import in_settings
 
 if TYPE_CHECKING:
@@ -30,7 +40,8 @@ def duplicate_assignment(context: Context) -> Findings:
             continue
         if assignment.shared:
             continue  # under a condition, or one of several names
-        if not _is_read_between(reads.get(earlier.key, []), earlier, assignment):
+        uses = sorted((*reads.get(earlier.key, ()), *reads.get(EVERY, ())))
+        if not _is_read_between(uses, earlier, assignment):
             yield _finding(context, earlier, assignment)
 
 

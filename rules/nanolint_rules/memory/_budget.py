@@ -213,7 +213,7 @@ def _with_edits(
     title = "Set " + " and ".join(f"{key} = {value}" for key, value in written.items())
     title += "".join(f"; {key} = {changed[key]} follows" for key in followed)
     all_edits = sorted([*edits.values(), *sums_to_update(context, changed)])
-    fix = Fix(title, safety, tuple(all_edits))
+    fix = Fix(title, safety, tuple(all_edits), follows=frozenset(followed))
     return Cure(clause, fix, tuple(remarks), frozenset(changed))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.rule import Dialect, keeps_shape
-from nanolint_rules._values import lost_choice, others_change
+from nanolint_rules._values import lost_choice, others_change, texts_change
 from nanolint_rules.torch._gradient_sync import FLAG, late_syncs
 from nanolint_rules.torch._names import names_in
 
@@ -23,6 +23,7 @@ def unsafe_because(
     """The reasons, one line each, not to set the keys ``changed`` by ``edits`` without asking."""
     return (
         *others_change(context),
+        *texts_change(context, changed),
         *_uneven(context, changed),
         *_asked_to_evaluate(context),
         *_lost_shapes(context, edits),

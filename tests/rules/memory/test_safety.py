@@ -100,3 +100,45 @@ def test_the_file_that_takes_values_is_named(tmp_path: Path) -> None:
     }
     (note,) = [n for n in bench(tmp_path, files).finding(text("64")).notes if "unsafe" in n]
     assert note == "unsafe, because b.py:1 starts from this file, or runs it, and so do others"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        'globals()["batch_size"] * 1e-5',
+        "[v for k, v in list(globals().items()) if k == 'batch_size'][0] * 1e-5",
+        'sys._getframe().f_globals["batch_size"] * 1e-5',
+        'inspect.currentframe().f_globals.get("batch_size") * 1e-5',
+    ],
+)
+def test_a_read_of_the_namespace_is_a_use_of_every_key(expression: str, tmp_path: Path) -> None:
+    before = f"import inspect, sys\n{text('64')}learning_rate = {expression}\n"
+    on = bench(tmp_path)
+    assert "not fixed: learning_rate" in str(on.finding(before).notes)
+    assert on.fixed(before, unsafe=True) == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['out_dir = f"out-{batch_size}"', 'a = "x" + str(batch_size)', "a = b = f'{batch_size}'"],
+)
+def test_a_text_that_is_made_of_the_value_is_not_changed_without_asking(
+    line: str, tmp_path: Path
+) -> None:
+    before = f"{text('64')}{line}\n"
+    assert bench(tmp_path).fixed(before) == before
+
+
+@pytest.mark.parametrize(
+    ("comment", "after"),
+    [
+        ("batch_size = 64, 64 * 32 = 2048", "batch_size = 4, 4 * 512 = 2048"),
+        ("64 * 32 = 2048, once 32 * 64 = 2048", "4 * 512 = 2048, once 512 * 4 = 2048"),
+        ("64 * 32 = 2048, for 32 cards", "64 * 32 = 2048, for 32 cards"),
+    ],
+)
+def test_a_comment_is_brought_up_to_date_whole_or_not_at_all(
+    comment: str, after: str, tmp_path: Path
+) -> None:
+    before = text("64").replace("batch_size = 64", f"batch_size = 64  # {comment}")
+    assert f"batch_size = 4  # {after}\n" in bench(tmp_path).fixed(before)
