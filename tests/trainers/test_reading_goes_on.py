@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -162,3 +163,40 @@ def test_a_launcher_tells_its_tasks_what_they_are(
 def test_a_script_that_asks_what_its_task_is_is_taken_for_one(tmp_path: Path) -> None:
     found = read(tmp_path, SLURM.replace("assert", "_ ="))
     assert (found["trust"], found["run"]["batch_size"]) == ("doubted", 64)
+
+
+STEP = "    optimizer.step()\n    optimizer.zero_grad()\n"
+LOOP = SCRIPT[SCRIPT.index("for step") :].replace("range(20)", "range(2000)")
+EVERY_SIXTH = LOOP.replace(STEP, f"    if (step + 1) % 6 == 0:\n{indent(STEP, chr(32) * 4)}")
+COUNTED = f"""class Counted:
+    def __init__(self, every):
+        self.passes, self.every = 0, every
+    def train(self):
+{indent(LOOP[LOOP.index("    x =") :].replace(STEP, ""), "    ")}
+        self.passes += 1
+        if self.passes % self.every == 0:
+{indent(STEP, "        ")}
+counted = Counted(6)
+for step in range(2000):
+    counted.train()
+"""
+OF_ACCELERATE = f"""from accelerate import Accelerator
+accelerator = Accelerator(mixed_precision="no", gradient_accumulation_steps=6)
+model, optimizer = accelerator.prepare(model, optimizer)
+for step in range(2000):
+    with accelerator.accumulate(model):
+{indent(LOOP[LOOP.index("    x =") :], "    ")}
+""".replace("loss.backward()", "accelerator.backward(loss)")
+
+
+@pytest.mark.parametrize(
+    ("loop", "other"),
+    [(COUNTED, EVERY_SIXTH), (OF_ACCELERATE, OF_ACCELERATE.replace("steps=6", "steps=2"))],
+)
+def test_a_loop_whose_passes_are_counted_elsewhere_is_read_to_its_steps(
+    tmp_path: Path, loop: str, other: str
+) -> None:
+    before = SCRIPT[: SCRIPT.index("for step")]
+    known = explained(tmp_path, before + other, card="rtx-4090")
+    found = explained(tmp_path, before + loop, card="rtx-4090")
+    assert is_read(found, known["peak"]["allocated_bytes"])

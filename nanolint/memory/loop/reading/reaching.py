@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 DEPTH = 4  # of what holds what
 TRAINS = frozenset({"backward"})
+STEPS = frozenset({"step"})  # of an optimizer
 
 
 def reaches_card(machine: Script, node: ast.AST, frame: Frame) -> bool:
@@ -67,23 +68,32 @@ def _puts_there(node: ast.AST) -> bool:
 
 def trains(node: ast.AST, frame: Frame) -> bool:
     """Whether a statement goes backward, by itself or in a function of the script's own."""
-    return _trains(node, frame, set(), DEPTH)
+    return _calls(TRAINS, node, frame, set(), DEPTH)
 
 
-def _trains(node: ast.AST, frame: Frame | _Scope, seen: set[int], depth: int) -> bool:
-    if _goes_backward(node):
+def steps(node: ast.AST, frame: Frame) -> bool:
+    """Whether a statement may have an optimizer step, by itself or in a function of the script's
+    own."""
+    return _calls(STEPS, node, frame, set(), DEPTH)
+
+
+def _calls(
+    methods: frozenset[str], node: ast.AST, frame: Frame | _Scope, seen: set[int], depth: int
+) -> bool:
+    if methods & _methods(node):
         return True
     if depth == 0 or id(node) in seen:
         return False
     seen.add(id(node))
     functions = (each for name in _called(node) for each in _functions(_value(frame, *name)))
-    return any(_trains(e.node, _Scope(e, e.closure), seen, depth - 1) for e in functions)
+    return any(_calls(methods, e.node, _Scope(e, e.closure), seen, depth - 1) for e in functions)
 
 
 @of_node
-def _goes_backward(node: ast.AST) -> bool:
+def _methods(node: ast.AST) -> frozenset[str]:
+    """The methods that are called, by their names."""
     calls = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
-    return any(isinstance(each, ast.Attribute) and each.attr in TRAINS for each in calls)
+    return frozenset(each.attr for each in calls if isinstance(each, ast.Attribute))
 
 
 @of_node

@@ -19,6 +19,7 @@ from nanolint.memory.loop.reading import alike, corpora, counting, furthest, gro
 from nanolint.memory.loop.reading.changes import called, changed, loaded
 from nanolint.memory.loop.reading.drifting import turns_that_reserve
 from nanolint.memory.loop.reading.phases import TrainsAgain
+from nanolint.memory.loop.reading.reaching import steps
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.statements import BREAK, RETURN, for_each, while_true
 from nanolint.memory.model.reading.values import (
@@ -215,6 +216,8 @@ class Turns:
                 wrote: list[object] = list(alike.written(tape, start))
                 grows = alike.kept(tape, start) * rest
                 is_alike = wrote and wrote == before and not self.whole and grows <= LITTLE
+                if machine.seen.backward != backward and not machine.phases.are_late:
+                    is_alike = is_alike and not steps(node, frame)  # in turns that it counts
                 again = growing.repeated(held, node, frame, machine.host) if is_alike else None
                 if again is not None and not drifts and machine.seen.backward == backward:
                     drifts = place + self._drift(start, rest)
