@@ -34,12 +34,14 @@ class Processes:
     With a count, ``why`` says what was taken for granted. ``every_card``: as many as the machine
     has cards, whatever their number. ``ranked``: each is told its RANK and WORLD_SIZE by the
     environment, as torchrun does for a single one, too; with a count above 1 it has to be.
+    ``local`` is how many of them one machine has, None if that is not known.
     """
 
     count: int | None
     why: str | None = None
     every_card: bool = False
     ranked: bool = False
+    local: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

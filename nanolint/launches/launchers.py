@@ -154,7 +154,7 @@ def deepspeed(words: list[Argument]) -> tuple[Processes, Options]:
         return Processes(None, why, every_card=here), options
     each = _plain_count(gpus)
     if nodes is None and not ("hostfile" in values or "H" in values):
-        return each, options
+        return _product(each, Processes(1)), options
     if nodes is None:
         return Processes(None, "deepspeed's host file says on how many machines"), options
     return _product(each, _plain_count(nodes)), options
@@ -257,8 +257,10 @@ def _integer(text: str) -> int | None:
 
 
 def _product(first: Processes, second: Processes) -> Processes:
+    """``first`` of each of ``second`` machines."""
     why = first.why or second.why
     if first.count is None or second.count is None:
         unknown, other = (first, second) if first.count is None else (second, first)
-        return Processes(None, unknown.why, every_card=unknown.every_card and other.count == 1)
-    return Processes(first.count * second.count, why)
+        every_card = unknown.every_card and other.count == 1
+        return Processes(None, unknown.why, every_card=every_card, local=first.count)
+    return Processes(first.count * second.count, why, local=first.count)

@@ -156,6 +156,7 @@ def make_plan(
         world_size_doubt=processes.why if processes else None,
         every_card=processes is not None and processes.every_card,
         ranked=ranked,
+        local_ranks=processes.local if processes else None,
         world_size=_world_size(sourced, chosen),
         torch_version=_version(settings.torch_version),
         oldest_torch=_version(settings.torch_version),

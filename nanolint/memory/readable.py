@@ -35,6 +35,8 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     run = read.run if read else None
     if read is None or run is None:
         return resolution
+    if target is not None and isinstance(run.program, ReadScript):
+        run = replace(run, program=replace(run.program, cards=target.count))
     try:
         known = recorded(run, target.gpu if target else None)
     except Unread as error:

@@ -133,7 +133,8 @@ class ReadScript:
     packages that it may do without are taken for not installed. ``told`` are
     the fields of the run that its text does not say and its reading tells. ``loaded``
     is what it reads of a checkpoint that it goes on from; ``saved`` are settings in it by their
-    names, where it is taken for one that a run of these settings made.
+    names, where it is taken for one that a run of these settings made. ``cards`` is how many the
+    machine has, None if nobody says it.
     """
 
     modules: tuple[SourceText, ...]
@@ -151,6 +152,7 @@ class ReadScript:
     told: frozenset[str] = frozenset()
     loaded: tuple[Loaded, ...] = ()
     saved: tuple[tuple[str, Plain], ...] = ()
+    cards: int | None = None
 
     @property
     def follows(self) -> frozenset[str]:

@@ -63,6 +63,7 @@ class Setting:
 
 
 THE_RUN = "the run"  # what no script makes that fails before it has trained
+LAUNCH_LINE = "the launch line"  # that starts what cannot be
 MEMORY = "the memory"  # what is not known of a run that cannot be read
 THE_MODEL = "the model"  # that is no class of the project, before it is read
 
@@ -272,7 +273,8 @@ class Options:
     ``every_card`` it is that of the cards in the machine, which may be known. ``scripts`` are
     the launch scripts that were named, wherever they lie. ``line`` is the launch line as a script
     reads it that takes flags as argparse does. ``ranked`` is whether the launcher tells a process
-    its RANK, even where there is but one. ``torch_version`` is the release that is judged for,
+    its RANK, even where there is but one; ``local_ranks`` is how many processes the launcher starts
+    on one machine, None if nobody says it. ``torch_version`` is the release that is judged for,
     None for the newest; ``oldest_torch`` is the oldest that the project allows.
     """
 
@@ -282,10 +284,20 @@ class Options:
     world_size_doubt: str | None = None
     every_card: bool = False
     ranked: bool = False
+    local_ranks: int | None = None
     torch_version: tuple[int, int] | None = None
     oldest_torch: tuple[int, int] | None = None
     scripts: tuple[Path, ...] = ()
     line: LaunchLine = NO_LINE
+
+    def without_card(self, cards: int | None) -> Unresolved | None:
+        """Why the run cannot be, if a machine with so many cards has none for some processes."""
+        ranks = self.local_ranks
+        if cards is None or ranks is None or ranks <= cards:
+            return None
+        which = f"ranks {cards} to {ranks - 1} find" if ranks - 1 > cards else f"rank {cards} finds"
+        why = f"starts {ranks} processes on a machine of {cards}: {which} no card"
+        return Unresolved(LAUNCH_LINE, why, impossible=True)
 
     def in_doubt(self, world_size: int, cards: int | None) -> Iterator[Doubt]:
         """What is not certain of the processes, on a machine that is known to have so many cards.

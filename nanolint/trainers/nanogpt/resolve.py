@@ -83,6 +83,9 @@ def resolve(
     needed, unresolved = needed_run(taken, project, gpu, world_size)
     if project.unusable is not None:
         unresolved = (Unresolved("the script", project.unusable),)
+    without = options.without_card(target.count if target else None)
+    if without is not None:
+        unresolved, asked = (without,), True
     needed = replace(needed, torch=options.torch_version or NEWEST)
     outline = None if any(each.key in NEEDED for each in unresolved) else with_passes(needed, roles)
     lone = project.train_script is None

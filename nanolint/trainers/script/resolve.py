@@ -17,6 +17,7 @@ from nanolint.run.flags import plain_name
 from nanolint.run.roles import Role
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import (
+    LAUNCH_LINE,
     MEMORY,
     THE_MODEL,
     Project,
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from nanolint.run.settled import Options
     from nanolint.trainers.script.core import Around
 
-LINE = "the launch line"  # what cannot be where the script's parser would end the run
 _PROGRAM = lazily(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
 _GOES_BACK = lazily(r"^[^#\n]*\.backward\s*\(", re.MULTILINE)
 _STEPS = lazily(r"^[^#\n]*\.step\s*\(", re.MULTILINE)
@@ -171,8 +171,11 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
     }
     unresolved = tuple(_unresolved(found))
     if found.refused:
-        refusal = Unresolved(LINE, "; ".join(found.refused), impossible=True)
+        refusal = Unresolved(LAUNCH_LINE, "; ".join(found.refused), impossible=True)
         return Resolution(None, settings, (refusal,), described=found)
+    without = options.without_card(target.count if target else None)
+    if without is not None:
+        return Resolution(None, settings, (without,), described=found)
     doubts = list(_doubts(found, options, target, world_size, around))
     begun = outline_of(found, gpu, world_size, options)
     outline = begun if has_outline(found) else None

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # Known, but illegal: NL314 reports these, with the values that would work.
 CHOICES = ("dtype", "init_from", "device")
 
+LAUNCH_LINE = "the launch line"
 PARTNERS = {"vocab_size": "dataset"}
 
 
@@ -23,7 +24,8 @@ def unresolvable_value(context: Context) -> Findings:
     for unresolved in context.settings.unresolved:
         if _is_reported_elsewhere(context, unresolved):
             continue
-        if unresolved.impossible and is_asked_for(context, unresolved.key):
+        asked = unresolved.key == LAUNCH_LINE or is_asked_for(context, unresolved.key)
+        if unresolved.impossible and asked:
             yield _impossible(context, unresolved)
         else:
             place = unresolved.reason, _span(context, unresolved.key)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import ast
 
     from nanolint.memory.loop.group import Group
+    from nanolint.memory.loop.reading.cards import Cards
     from nanolint.memory.loop.reading.lengths import Lengths
     from nanolint.memory.loop.reading.phases import Phases
     from nanolint.memory.loop.reading.printed import Printed
@@ -42,6 +43,7 @@ class Script(Machine):
     printed: Printed
     seen: Seen
     group: Group  # the processes
+    cards: Cards
     checkpoint: Checkpoint
     dumped: dict[str, Value]  # what was written to files, by their paths
     saved: dict[str, dict[str, Piece] | None]  # and by torch.save

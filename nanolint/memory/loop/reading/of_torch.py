@@ -42,7 +42,7 @@ def names(machine: Script) -> dict[str, Value]:
         "load": Native("load", partial(loading.load, machine), plain=False),
         **settings.table(machine),
         "manual_seed": silent("manual_seed"),
-        "device": Native("torch.device", lambda name, *_: _named(machine, name), plain=False),
+        "device": Native("torch.device", partial(_named, machine), plain=False),
         "version": Namespace("torch.version", {"cuda": CUDA, "hip": None}),
     }
 
@@ -55,7 +55,7 @@ def accelerator(machine: Script) -> dict[str, Value]:
         "is_available": silent("is_available", value=True),
         "current_accelerator": silent("current_accelerator", machine.card),
         "current_device_index": silent("current_device_index", 0),
-        "device_count": silent("device_count", machine.around.world_size),
+        "device_count": silent("device_count", machine.around.cards or machine.around.world_size),
         **{each: silent(each) for each in ("set_device_index", "synchronize")},
     }
     return {ACCELERATOR: Namespace(ACCELERATOR, known)}
@@ -137,7 +137,10 @@ def _without_bounds(machine: Script) -> Native:
     return Native("randint", randint, plain=False)
 
 
-def _named(machine: Script, name: Value) -> Value:
+def _named(machine: Script, name: Value, number: Value = None) -> Value:
     if isinstance(name, str) and name.startswith("meta"):
         return machine.meta
-    return device_of(machine, name)
+    try:
+        return device_of(machine, name, number)
+    except RuntimeError as error:  # which PyTorch raises once a tensor is put there
+        return machine.unknown(str(error))

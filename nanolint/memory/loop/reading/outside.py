@@ -28,6 +28,7 @@ from nanolint.memory.loop.reading.environment import environment_of
 from nanolint.memory.loop.reading.executing import known, run
 from nanolint.memory.loop.reading.printing import COMMAND, prints
 from nanolint.memory.model.reading.plain import ordered
+from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.values import (
     Namespace,
     Native,
@@ -254,16 +255,17 @@ def _ends(machine: Script) -> Value:
 
 def _of_card(machine: Script) -> dict[str, Value]:
     around = machine.around
-    quiet = ("synchronize", "set_device", "reset_peak_memory_stats", "empty_cache", "manual_seed")
+    quiet = ("synchronize", "reset_peak_memory_stats", "empty_cache", "manual_seed")
     known = {name: silent(name) for name in (*quiet, "manual_seed_all", "init")}
     looks = ("_record_memory_history", "_dump_snapshot", "memory_summary", "empty_cache")
     return known | {
         "memory": Namespace("torch.cuda.memory", {name: silent(name) for name in looks}),
-        "device_count": silent("device_count", around.world_size),
+        "device_count": silent("device_count", around.cards or around.world_size),
+        "set_device": Native("set_device", lambda name: _choose(machine, name), plain=False),
         "set_per_process_memory_fraction": Native(
             "set_per_process_memory_fraction", lambda *_: _fraction(machine), plain=False
         ),
-        "current_device": silent("current_device", 0),
+        "current_device": Native("current_device", lambda: machine.cards.current, plain=False),
         "get_device_properties": Native(
             "get_device_properties", lambda *_, **__: _properties(machine), plain=False
         ),
@@ -273,6 +275,14 @@ def _of_card(machine: Script) -> dict[str, Value]:
         "max_memory_allocated": _unknown(machine, "the memory of a run"),
         "memory_allocated": _unknown(machine, "the memory of a run"),
     }
+
+
+def _choose(machine: Script, name: Value) -> None:
+    """``torch.cuda.set_device``, of a number or of what names a device."""
+    if isinstance(name, int):
+        machine.cards.choose(name)
+    elif device_of(machine, name) is machine.card:
+        machine.cards.choose(machine.cards.last)
 
 
 def _properties(machine: Script) -> Namespace:

@@ -21,6 +21,7 @@ from nanolint.memory.loop.reading import (
     passing,
     training,
 )
+from nanolint.memory.loop.reading.cards import Cards
 from nanolint.memory.loop.reading.compiling import compiler
 from nanolint.memory.loop.reading.downloads import Answer
 from nanolint.memory.loop.reading.environment import is_demanded
@@ -104,6 +105,7 @@ class Reader(Values):
         self.turns = Turns(self)
         self.seen, self.printed = Seen(), Printed()
         self.group = Group(around.world_size, card.release)
+        self.cards = Cards(around.cards)
         training.install(self, self._libraries)
         self._libraries |= outside.table(self)
         self.library("torch").names["compile"] = compiler(self, inductor)
@@ -123,6 +125,9 @@ class Reader(Values):
 
     def program_at(self, path: str) -> SourceText | None:
         return self._sources.get(posixpath.normpath(path).removesuffix(".py").replace("/", "."))
+
+    def numbered(self, number: int | None) -> Device:
+        return self.cards.use(self, number)
 
     def number(self, node: ast.Constant, frame: Frame) -> Value:
         spot = frame.module.path, node.lineno, node.col_offset

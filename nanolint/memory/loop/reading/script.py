@@ -204,6 +204,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         last_step=run.max_iters,
         loaded=program.loaded,
         saved=program.saved,
+        cards=program.cards,
     )
 
 

@@ -24,7 +24,7 @@ class Surroundings:
     taken for one that is compiled. ``last_step`` is the number of the last
     step, where that is known.
     ``refuses_float8`` is why the card has no products of 8-bit numbers. ``loaded`` is what is read
-    of a checkpoint.
+    of a checkpoint. ``cards`` is how many the machine has, None if nobody says it.
     """
 
     words: tuple[tuple[str, Plain | NotKnown], ...]
@@ -44,3 +44,4 @@ class Surroundings:
     refuses_float8: str | None = None
     loaded: tuple[Loaded, ...] = ()
     saved: tuple[tuple[str, Plain], ...] = ()
+    cards: int | None = None

@@ -73,6 +73,10 @@ class Machine:
         self._wheres: dict[tuple[str, int, int, int], Where] = {}
         self.imported: dict[str, Namespace] = {}
 
+    def numbered(self, _number: int | None) -> Device:
+        """The card of that number, or the current one."""
+        return self.card
+
     def number(self, node: ast.Constant, _frame: Frame) -> Value:
         """A number, as the program has it."""
         return node.value

@@ -104,8 +104,13 @@ def _leaf(machine: Machine, made: Tensor) -> Value:
     return LeafTensor(made)
 
 
-def device_of(machine: Machine, named: Value) -> Device | None:
-    """The device of ``torch.device``, a name or a number."""
+def card_of(machine: Machine, named: Value) -> Device | None:
+    """The device of ``.cuda(named)``: the current card if none is named."""
+    return device_of(machine, "cuda" if named is None or isinstance(named, bool) else named)
+
+
+def device_of(machine: Machine, named: Value, number: Value = None) -> Device | None:
+    """The device of ``torch.device``, a name or a number; ``number`` is that of a bare name."""
     if isinstance(named, Unknown):
         raise named.unread()
     if named is None or isinstance(named, Device):
@@ -113,7 +118,10 @@ def device_of(machine: Machine, named: Value) -> Device | None:
     if isinstance(named, Tensor):
         return named.device
     if isinstance(named, int):
-        return machine.card
+        return machine.numbered(named)
     if isinstance(named, str):
-        return machine.card if named.startswith("cuda") else machine.host
+        kind, _, index = named.partition(":")
+        given = int(index) if index.isdecimal() else number
+        own = given if isinstance(given, int) else None
+        return machine.numbered(own) if kind == "cuda" else machine.host
     raise machine.unread(f"the device {named!r} is not known")

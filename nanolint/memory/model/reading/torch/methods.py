@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.model.reading.offsets import Index, Real
 from nanolint.memory.model.reading.torch import hooks
-from nanolint.memory.model.reading.torch.calling import device_of, operation
+from nanolint.memory.model.reading.torch.calling import card_of, device_of, operation
 from nanolint.memory.model.reading.values import (
     CONTENTS,
     PARAMETER,
@@ -157,8 +157,8 @@ def given_first(x: Tensor, rest: tuple[Value, ...]) -> tuple[Value, ...]:
     return (x, *(each for each in rest if not isinstance(each, bool)))
 
 
-def _cuda(machine: Machine, x: Tensor, *_: Value, **__: Value) -> Tensor:
-    return to(x, machine.card)
+def _cuda(machine: Machine, x: Tensor, device: Value = None, *_: Value, **__: Value) -> Tensor:
+    return to(x, card_of(machine, device))
 
 
 def _cpu(machine: Machine, x: Tensor, *_: Value, **__: Value) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.torch.calling import device_of
+from nanolint.memory.model.reading.torch.calling import card_of, device_of
 from nanolint.memory.model.reading.torch.compiling import compiler
 from nanolint.memory.model.reading.torch.kinds import is_kind_of_module as is_kind_of_module
 from nanolint.memory.model.reading.torch.kinds import is_module as is_module
@@ -346,7 +346,7 @@ METHODS: dict[str, Callable[..., Value]] = {
     "zero_grad": _zero_grad,
     "to": _to,
     "to_empty": _to,
-    "cuda": lambda machine, module, *_: _to(machine, module, machine.card),
+    "cuda": lambda machine, module, device=None: _to(machine, module, card_of(machine, device)),
     "cpu": lambda machine, module: _to(machine, module, machine.host),
     "float": lambda machine, module: _to(machine, module, FLOAT32),
     "half": lambda machine, module: _to(machine, module, FLOAT16),

@@ -83,7 +83,7 @@ def table(machine: Machine) -> dict[str, Value]:
     torch |= types() | {
         **constructors.classes(),
         "__version__": ".".join(map(str, (*machine.version, 0))),
-        "device": Native("torch.device", lambda named, *_: device_of(machine, named)),
+        "device": Native("torch.device", lambda *named: device_of(machine, *named)),
         "no_grad": Native("no_grad", lambda *f: _decorating(machine, _no_grad(machine), f)),
         "inference_mode": Native(
             "inference_mode", lambda *f: _decorating(machine, _no_grad(machine), f)
