@@ -32,7 +32,7 @@ CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors")
 SAVED = lazily(r"ckpt|check|latest|last|best|resume|model|weight|state|snapshot|^out|^runs")
 # The fields of a run that are of its batches, and of the passes of a step.
 BATCH, CONTEXT, PASSES = "batch_size", "block_size", "gradient_accumulation_steps"
-ALONE = "*"  # the name of words of a launch line that have no dashes
+ALONE = "*"  # how the names begin of words of a launch line without dashes: ``*train``
 SETTINGS = "settings:"  # how the name begins that a file of settings has in place of a module's
 
 

@@ -37,6 +37,15 @@ def read(folder: Path, before: str = "", after: str = "", *words: str) -> dict[s
     return explained(folder, text, *words, card="rtx-4090")
 
 
+def started(folder: Path, text: str, launcher: str, *words: str) -> dict[str, Any]:
+    path = folder / "train.py"
+    path.write_text(text, encoding="utf-8")
+    line = (*launcher.split(), "python", str(path), *words)
+    done = nanolint("explain", "--gpu", "rtx-4090", "--format", "json", "--", *line)
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
 def is_read(found: dict[str, Any], peak: int = PEAK) -> bool:
     assert (found["trust"], found["doubts"]) == ("read", [])
     return bool(found["peak"]["allocated_bytes"] == peak)
@@ -153,10 +162,7 @@ MPI = 'import os\nbatch = 64 // int(os.getenv("OMPI_COMM_WORLD_SIZE", 0))'
 def test_a_launcher_tells_its_tasks_what_they_are(
     tmp_path: Path, line: str, asks: str, ranks: int
 ) -> None:
-    (tmp_path / "train.py").write_text(SCRIPT.replace("# BEFORE", asks), encoding="utf-8")
-    started = (*line.split(), "python", str(tmp_path / "train.py"))
-    done = nanolint("explain", "--gpu", "a100-40gb", "--format", "json", "--", *started)
-    found = json.loads(done.out)
+    found = started(tmp_path, SCRIPT.replace("# BEFORE", asks), line)
     assert (found["trust"], found["run"]["batch_size"]) == ("read", 64 // ranks)
 
 
@@ -200,3 +206,34 @@ def test_a_loop_whose_passes_are_counted_elsewhere_is_read_to_its_steps(
     known = explained(tmp_path, before + other, card="rtx-4090")
     found = explained(tmp_path, before + loop, card="rtx-4090")
     assert is_read(found, known["peak"]["allocated_bytes"])
+
+
+COMMANDS = """import argparse
+shared = argparse.ArgumentParser(add_help=False)
+shared.add_argument("--words", type=int, default=256)
+parser = argparse.ArgumentParser()
+parser.add_argument("data", nargs="?")
+commands = parser.add_subparsers(dest="command")
+one = commands.add_parser("train", aliases=["fit"], parents=[shared])
+one.add_argument_group("sizes").add_argument("--batch", type=int, default=2)
+one.set_defaults(rows=lambda args: 2 * args.batch)
+commands.add_parser("eval").add_argument("--batch", type=int, default=4)
+args = parser.parse_args()
+V, batch = args.words, args.rows(args) if args.command == "train" else args.batch"""
+
+
+@pytest.mark.parametrize(
+    ("words", "batch"),
+    [(["train", "--words", "512", "--batch=4"], 8), (["x.bin", "train", "--words=512"], 4)],
+)
+def test_a_word_of_the_launch_line_chooses_a_command(
+    tmp_path: Path, words: list[str], batch: int
+) -> None:
+    found = started(tmp_path, SCRIPT.replace("# BEFORE", COMMANDS), "", *words)
+    known = read(tmp_path, f"batch = {batch}")["peak"]["allocated_bytes"]
+    assert is_read(found, known)
+    assert found["run"]["batch_size"] == batch
+
+
+def test_what_a_command_sets_is_open_without_one(tmp_path: Path) -> None:
+    assert read(tmp_path, COMMANDS)["trust"] == "unknown"

@@ -22,7 +22,7 @@ from nanolint.trainers.script.flags import (
     typed,
 )
 from nanolint.trainers.script.operations import row, scalar
-from nanolint.trainers.script.things import ITEMS, External, Instance, Row, Thing
+from nanolint.trainers.script.things import ITEMS, External, Instance, Row, Table, Thing
 from nanolint.trainers.script.typed_words import (
     changes_argv,
     left_over,
@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 PARSER = "argparse.ArgumentParser"
 _DECLARED = "declared flags"  # the field of a parser that holds them
 _OTHERS = "other flags"  # the field of one that may take more than those
-_MORE = frozenset({"parents", "prefix_chars", "fromfile_prefix_chars"})  # of ArgumentParser
+_COMMANDS = "commands"  # the field of one that lets the launch line choose among others
+COMMANDS = "argparse.Commands"  # what add_subparsers gives
+_SET = "set"  # the action of what set_defaults alone has brought
+_MORE = frozenset({"prefix_chars", "fromfile_prefix_chars"})  # of ArgumentParser
 
 
 def method(
@@ -52,7 +55,18 @@ def method(
     named: Mapping[str, Thing],
     place: Place,
 ) -> Thing:
-    """A method of an ``ArgumentParser`` or of a group of its arguments."""
+    """A method of an ``ArgumentParser``, of a group of its arguments, or of its commands."""
+    if name == "add_subparsers":
+        fields = {"dest": named.get("dest", Number(None)), _COMMANDS: Table()}
+        made = Instance(External(COMMANDS), place, fields)
+        core.state.journal.write(parser.fields, _COMMANDS, made)
+        return made
+    if name == "add_parser" and arguments:
+        made = Instance(External(PARSER), place, named=dict(named))
+        table = parser.fields.get(_COMMANDS)
+        if isinstance(table, Table):
+            core.state.journal.write(table.entries, scalar(arguments[0]), made)
+        return made
     if name == "add_argument":
         flag = declared(core, arguments, named, place)
         if flag is None:
@@ -65,6 +79,8 @@ def method(
         return parser
     if name == "set_defaults":
         known = [_with_default(each, named.get(each.name)) for each in _flags(parser)]
+        others = named.keys() - {each.name for each in known}
+        known += [Flag(each, (), named[each], "", _SET) for each in sorted(others)]
         core.state.journal.write(parser.fields, _DECLARED, _hidden(known))
         return Number(None)
     if name == "get_default" and arguments:
@@ -72,27 +88,59 @@ def method(
         return next((e.default for e in _flags(parser) if e.name == asked), Number(None))
     if name in ("parse_args", "parse_known_args", "parse_intermixed_args"):
         given = dict(zip(("args", "namespace"), arguments, strict=False)) | dict(named)
-        found = _given(core, _flags(parser), given, place)
+        flags, found = _given(core, parser, given, place)
         if name == "parse_known_args":
             return row([found, left_over()])
         if not (arguments or named) and _is_whole(parser):
-            core.state.refused += _refused(core.state.around.words, _flags(parser))
+            core.state.refused += _refused(core.state.around.words, flags)
         return found
     takes_others(core, parser)
     return core.unknown(f"calls {name} of a parser", place)
 
 
-def _given(core: Core, flags: Sequence[Flag], given: Mapping[str, Thing], place: Place) -> Instance:
-    """What ``parse_args(args, namespace)`` gives."""
+def _given(
+    core: Core, parser: Instance, given: Mapping[str, Thing], place: Place
+) -> tuple[Sequence[Flag], Instance]:
+    """The flags of ``parse_args(args, namespace)``, and what it gives."""
+    flags, commands = _with_commands(parser, core.state.around.alone, place)
     words = own_words(given.get("args"), lambda key: takes_value(key, flags), place)
     if words is None and changes_argv(each.source.text for each in _followed(core)):
         words = NotKnown("what the script puts into sys.argv", place.path, place.line)
     beside = of_namespace(given.get("namespace"), place)
-    if isinstance(words, NotKnown):
-        return replace(parsed(core, flags, place), fields={flag.name: words for flag in flags})
-    if isinstance(beside, NotKnown):
-        return replace(parsed(core, flags, place), fields={flag.name: beside for flag in flags})
-    return parsed(core, flags, place, words, beside)
+    if words is not None and not isinstance(words, NotKnown):
+        alone = [str(each.value) for each in words if not each.key]
+        flags, commands = _with_commands(parser, alone, place)
+    for why in (words, beside):
+        if isinstance(why, NotKnown):
+            found = parsed(core, flags, place)
+            return flags, replace(found, fields={flag.name: why for flag in flags})
+    assert not isinstance(words, NotKnown) and not isinstance(beside, NotKnown)
+    return flags, parsed(core, flags, place, words, {**commands, **beside})
+
+
+def _with_commands(
+    parser: Instance, alone: Sequence[str], place: Place
+) -> tuple[Sequence[Flag], Mapping[object, Thing]]:
+    """The flags of a parser and of the commands that words without dashes choose, and what these
+    set; without such a word nothing is known of what any of them would."""
+    flags, found = list(_flags(parser)), dict[object, Thing]()
+    made = parser.fields.get(_COMMANDS)
+    while isinstance(made, Instance) and isinstance(table := made.fields[_COMMANDS], Table):
+        dest = scalar(made.fields["dest"])
+        chosen = next((each for each in alone if each in table.entries), None)
+        if chosen is None:
+            why = NotKnown("which command of the script is started", place.path, place.line)
+            parsers = (each for each in table.entries.values() if isinstance(each, Instance))
+            names = (each.name for parser in parsers for each in _flags(parser))
+            return flags, found | dict.fromkeys([dest, *names], why)
+        found[dest] = Number(chosen)
+        parser = table.entries[chosen]
+        alone = [each for each in alone if each != chosen]
+        if not isinstance(parser, Instance):
+            break
+        flags += _flags(parser)
+        made = parser.fields.get(_COMMANDS)
+    return flags, found
 
 
 def _followed(core: Core) -> Iterator[Scope]:
@@ -144,9 +192,12 @@ def _hidden(flags: Sequence[Flag]) -> Row:
 
 
 def _flags(parser: Instance) -> tuple[Flag, ...]:
-    held = parser.fields.get(_DECLARED)
+    held, parents = parser.fields.get(_DECLARED), parser.named.get("parents")
     items: Sequence[object] = (held.items or ()) if isinstance(held, Row) else ()
-    return tuple(each for each in items if isinstance(each, Flag))  # else two ways differ
+    own = tuple(each for each in items if isinstance(each, Flag))  # else two ways differ
+    above = parents.items if isinstance(parents, Row) else ()
+    taken = [e for each in above if isinstance(each, Instance) for e in _flags(each)]
+    return (*(each for each in taken if each.name not in {e.name for e in own}), *own)
 
 
 def _with_default(flag: Flag, default: Thing | None) -> Flag:
@@ -196,10 +247,11 @@ def parsed(
     """
     values: dict[object, Thing] = {flag.name: typed(flag.default, flag) for flag in flags}
     values |= beside
-    alone = core.state.around.has_others if words is None else any(not e.key for e in words)
-    if alone:
+    alone = core.state.around.alone if words is None else [e.value for e in words if not e.key]
+    if {*alone} - {scalar(each) for each in beside.values()}:
         why = NotKnown("a word without dashes", place.path, place.line)
-        values |= {flag.name: why for flag in flags if not flag.flags}
+        places = [each for each in flags if not each.flags and each.action != _SET]
+        values |= {each.name: why for each in places}
     for word in core.state.around.words if words is None else words:
         for flag in named_by(word.key, flags):
             if words is None:
@@ -275,4 +327,4 @@ def is_parser(thing: Thing) -> bool:
     """Whether something declares flags."""
     if not isinstance(thing, Instance) or not isinstance(thing.of, External):
         return False
-    return thing.of.name in (PARSER, "ArgumentParser")
+    return thing.of.name in (PARSER, "ArgumentParser", COMMANDS)

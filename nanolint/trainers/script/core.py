@@ -64,8 +64,8 @@ class Around:
 
     ``vocabulary`` stands for the size of a tokenizer that only the run reads. ``capability`` and
     ``memory_bytes`` are the card's, None where no card is named. ``words`` are the flags of its
-    launch line in their order, ``assigned`` its words like ``train.rows=8``, ``has_others`` whether
-    it has more, ``variables`` the environment that it sets. ``changes`` are values put on top, by
+    launch line in their order, ``assigned`` its words like ``train.rows=8``, ``alone`` the other
+    words, ``variables`` the environment that it sets. ``changes`` are values put on top, by
     the names that people call them: ``--set DEPTH=12``. ``before`` are the runs before it, None
     where nothing is taken from any; ``saved`` is what they have written; ``saver`` says what would
     write what is not there, and how to say with what.
@@ -78,7 +78,7 @@ class Around:
     words: tuple[Word, ...] = ()
     variables: tuple[Word, ...] = ()
     assigned: tuple[Word, ...] = ()
-    has_others: bool = False
+    alone: tuple[str, ...] = ()
     changes: tuple[Word, ...] = ()
     launched: Place = LAUNCH_LINE
     vocabulary: Given | None = None
@@ -89,7 +89,7 @@ class Around:
     @property
     def is_bare(self) -> bool:
         """Whether the launch line has no word behind the script."""
-        return not (self.words or self.assigned or self.has_others)
+        return not (self.words or self.assigned or self.alone)
 
     def variable(self, name: str) -> Word | None:
         """What ``--set`` or the launch line puts into the environment, as text."""

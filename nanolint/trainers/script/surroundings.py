@@ -49,7 +49,7 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
         words=(*map(_word, line.flags), *_configured(options)),
         variables=tuple(map(_word, line.variables)),
         assigned=tuple(each for each in map(_word, line.assigned) if each.key not in put),
-        has_others=bool(line.alone),
+        alone=line.alone,
         changes=changes,
         vocabulary=vocabulary,
         before=tuple(_earlier(each, options, gpu) for each in line.before),

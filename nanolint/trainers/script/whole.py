@@ -233,6 +233,7 @@ def _variables(described: Described, around: Around) -> Iterator[Word]:
 
 
 def _alone(around: Around) -> Iterator[tuple[str, Hidden]]:
-    """Words of the launch line without dashes: that there are some, not which."""
-    if around.has_others:
-        yield ALONE, Hidden("a word of the launch line without dashes", "the launch line", 0)
+    """Words of the launch line without dashes, of which nobody says what they are for."""
+    for each in around.alone:
+        why = Hidden("a word of the launch line without dashes", "the launch line", 0)
+        yield f"{ALONE}{each}", why

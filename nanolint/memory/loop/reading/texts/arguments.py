@@ -1,15 +1,26 @@
 """``argparse``, written as its users would: the interpreter reads this text where it is imported.
 
-``words`` are the launch line's flags in their order, each a name and a value, ``alone`` the name of
-words without dashes; ``own_words`` are those that a parser is given in their place, None if they
+``words`` are the launch line's flags in their order, each a name and a value; the names of words
+without dashes are ``alone`` and the word. ``own_words`` are those that a parser is given in their place, None if they
 are the launch line's. ``put`` are attributes and values that count more than any word. What it finds is an object of ``Arguments``.
 """
 
 
 class ArgumentParser:
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args, parents=(), **kwargs):
         self.flags = {}
         self.places = []
+        self.commands = None
+        for parent in parents:
+            self.takes_all_of(parent)
+
+    def takes_all_of(self, other):
+        self.flags.update(other.flags)
+        self.places.extend(other.places)
+
+    def add_subparsers(self, dest=None, **kwargs):
+        self.commands = Commands(dest)
+        return self.commands
 
     def add_argument(self, *names, **options):
         first = names[0]
@@ -59,8 +70,13 @@ class ArgumentParser:
     def parse_args(self, args=None, namespace=None):
         return self.parse_known_args(args, namespace)[0]
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args=None, namespace=None, taken=()):
         found = Arguments() if namespace is None else namespace
+        own = own_words(args)
+        if self.commands is not None:
+            parser, word = self.commands.chosen(self, words if own is None else own, taken, found)
+            if parser is not None:
+                return parser.parse_known_args(args, found, (*taken, word))
         for options in self.flags.values():
             default = self.default_of(options)
             kind = options.get("type")
@@ -71,15 +87,14 @@ class ArgumentParser:
             if not hasattr(found, options["dest"]):
                 setattr(found, options["dest"], default)
         left = []
-        own = own_words(args)
         places = list(self.places)
         for name, value in words if own is None else self.words_of(own):
             options = self.flag(name)
-            if name == alone:  # of the launch line, which fills any of them
-                for options in places:
+            if name.startswith(alone):  # of the launch line, which fills any of them
+                for options in () if name[len(alone) :] in taken else places:
                     setattr(found, options["dest"], value)
             elif not name:
-                if places:
+                if places and value not in taken:
                     self.put(found, self.one(places.pop(0)), value)
             elif options is None:
                 left.append("--" + name.lstrip("-") + "=" + str(value))
@@ -139,6 +154,40 @@ class ArgumentParser:
         else:
             value = str(value)
         setattr(found, options["dest"], value)
+
+
+class Commands:
+    """Parsers of which the launch line chooses one by a word without dashes."""
+
+    def __init__(self, dest):
+        self.dest = dest
+        self.parsers = {}
+
+    def add_parser(self, name, aliases=(), **options):
+        made = ArgumentParser(**options)
+        for each in (name, *aliases):
+            self.parsers[each] = made
+        return made
+
+    def chosen(self, around, given, taken, found):
+        """The parser of the command and of all around it, and the word; without one, what the
+        commands may find is not known."""
+        for each in given:
+            word = each if isinstance(each, str) else each[0].removeprefix(alone)
+            if word in self.parsers and word not in taken:
+                made = ArgumentParser(parents=[around, self.parsers[word]])
+                made.commands = self.parsers[word].commands
+                if self.dest is not None:
+                    setattr(found, self.dest, word)
+                return made, word
+        why = unheard("which command of the script is started")
+        if self.dest is not None:
+            setattr(found, self.dest, why)
+        for parser in self.parsers.values():
+            for options in parser.flags.values():
+                if options not in around.flags.values():
+                    setattr(found, options["dest"], why)
+        return None, None
 
 
 class ArgumentGroup:
