@@ -10,7 +10,7 @@ from nanolint.cli.launch_files import NO_LAUNCH, launch_lines
 from nanolint.cli.launch_text import meant
 from nanolint.cli.launched import is_foreign
 from nanolint.cli.parser import UsageError
-from nanolint.errors import Unusable
+from nanolint.errors import Refused
 from nanolint.files.door import read_bytes
 from nanolint.launches.commands import Argument
 from nanolint.launches.files import MOST_BYTES, is_launch_file
@@ -43,7 +43,7 @@ def only_run(
     try:
         text = read_bytes(Path(name), MOST_BYTES).decode(errors="replace")
         lines = [line for line in launch_lines(name, text) if not row or line.place == row]
-    except (Unusable, ValueError) as error:
+    except (Refused, ValueError) as error:
         raise UsageError(f"{name}: {error}") from error
     found = [(line.place, line.launched) for line in lines if line.launched]
     if not found:

@@ -11,7 +11,7 @@ from nanolint.cli.configuration import Configuration
 from nanolint.cli.launch_text import LaunchText
 from nanolint.cli.launched import NotJudged, is_trainer, locate, script_near
 from nanolint.cli.runs import Run, Source, runs_of
-from nanolint.errors import Unusable
+from nanolint.errors import Refused
 from nanolint.files.door import absolute, read_bytes
 from nanolint.files.writing import Unwritable
 from nanolint.files.writing import replace as replace_file
@@ -61,7 +61,7 @@ def read_launch_file(
     try:
         about = _fixed(path, name, fixer, work)
         lines = list(launch_lines(name, about.text))
-    except Unusable as error:
+    except Refused as error:
         return [], FileResult(name, error=str(error))
     except ValueError as error:
         return [], FileResult(name, no_run=str(error))

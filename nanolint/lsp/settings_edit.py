@@ -9,6 +9,8 @@ from nanolint.diagnostics import Edit
 from nanolint.errors import UserError
 from nanolint.lsp.toml_lines import STRING, home, lines
 from nanolint.settings.schema import PYPROJECT
+from nanolint.source.settings_text import NoSettings
+from nanolint.source.toml_text import load_toml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,14 +61,9 @@ def _edit(path: Path, text: str, literal: str) -> Edit:
 
 def _own_table(path: Path, text: str) -> dict[str, Any]:
     try:
-        import tomllib
-    except ModuleNotFoundError:  # Python 3.10
-        import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
-
-    try:
-        table: Any = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise NotEditable(f"{path.name} is not valid TOML: {error}") from None
+        table: Any = load_toml(text)
+    except NoSettings as error:
+        raise NotEditable(f"{path.name}: {error}") from None
     if path.name == PYPROJECT:
         tool = table.get("tool")
         table = tool.get("nanolint") if isinstance(tool, dict) else None

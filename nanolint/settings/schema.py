@@ -110,10 +110,8 @@ def _load(path: Path) -> Sourced | None:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        import tomllib
-    except ModuleNotFoundError:  # Python 3.10
-        import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
+    from nanolint.source.settings_text import NoSettings
+    from nanolint.source.toml_text import load_toml
 
     try:
         content = read_bytes(path, MOST_BYTES)
@@ -121,14 +119,8 @@ def _read(path: Path) -> dict[str, Any]:
             raise SettingsError(
                 f"{path}: begins with a byte order mark, which TOML does not allow; save it without"
             )
-        table: dict[str, Any] = tomllib.loads(content.decode())
-    except Unusable as error:
-        raise SettingsError(f"{path}: {error}") from error
+        return load_toml(content.decode())
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: not UTF-8, so not TOML") from error
-    except tomllib.TOMLDecodeError as error:
-        reason = str(error)
-        raise SettingsError(f"{path}: not valid TOML: {reason[:1].lower()}{reason[1:]}") from error
-    except RecursionError as error:
-        raise SettingsError(f"{path}: nested too deeply") from error
-    return table
+    except (Unusable, NoSettings) as error:
+        raise SettingsError(f"{path}: {error}") from error

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails
 
+DEEPEST = 8  # tables and lists in each other; settings have 3
 # From pydantic's words to TOML's.
 WORDING = (
     ("Input should be a valid integer", "must be an integer"),
@@ -33,6 +34,9 @@ def validate(table: dict[str, Any], where: str) -> Settings:
         return Settings()
     if isinstance(table.get("gpu"), str):  # one name instead of a list of them
         table = {**table, "gpu": [table["gpu"]]}
+    deep = _too_deep(table)
+    if deep is not None:
+        raise SettingsError(f"{where}: unknown key {_shortened(deep)!r}")
     text = json.dumps(table, default=str)
     right = f"settings {text}"
     if cache.find(right) is not None:
@@ -40,6 +44,22 @@ def validate(table: dict[str, Any], where: str) -> Settings:
     found = _validated(text, where)
     cache.keep(right, b"right")
     return found
+
+
+def _too_deep(table: dict[str, Any]) -> str | None:
+    """A key below which more tables lie in each other than any setting has."""
+    level: list[tuple[str, Any]] = [*table.items()]
+    for _ in range(DEEPEST):
+        level = [
+            (f"{name}.{key}", each)
+            for name, value in level
+            for key, each in (value.items() if isinstance(value, dict) else _numbered(value))
+        ]
+    return level[0][0] if level else None
+
+
+def _numbered(value: Any) -> list[tuple[int, Any]]:
+    return list(enumerate(value)) if isinstance(value, list) else []
 
 
 def _validated(text: str, where: str) -> Settings:
@@ -85,7 +105,7 @@ def _describe(error: ErrorDetails) -> str:
         keys = TARGET_KEYS if table else KEYS
         near = difflib.get_close_matches(key.lower(), keys, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(keys)}"
-        return f"unknown key {'.'.join(path)!r}; {hint}"
+        return f"unknown key {_shortened('.'.join(path))!r}; {hint}"
     if error["type"] in ("missing", "missing_argument"):
         return f"{'.'.join(path)} is missing"
     message = error["msg"].removeprefix("Value error, ")
@@ -98,5 +118,8 @@ def _describe(error: ErrorDetails) -> str:
 
 def _format_value(value: Any) -> str:
     """``value`` as TOML would write it, shortened."""
-    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return _shortened(str(value).lower() if isinstance(value, bool) else repr(value))
+
+
+def _shortened(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."

@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanolint.regex import lazily
-from nanolint.source.settings_text import Leaf, Listed, Mapped, NoSettings
+from nanolint.source.settings_text import TOO_DEEP, Count, Leaf, Listed, Mapped, NoSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from nanolint.source.settings_text import Node
 
+NEWLINE = "\n"
+_DIGITS = lazily(r"\d[\d_]{3999,}")
 _TABLE = lazily(r"\s*\[\s*([\w.-]+)\s*\]")
 _ENTRY = lazily(r"\s*([\w-]+)\s*=\s*(\"[^\"\n]*\"|'[^'\n]*'|[^\s#]+)\s*(?:#.*)?$")
 
 
-def read_toml(text: str) -> Node:
-    """The value of a TOML text. Raises NoSettings."""
+def load_toml(text: str) -> dict[str, Any]:
+    """The table of a TOML text, as Python's reader gives it. Raises NoSettings."""
     if sys.version_info >= (3, 11):  # few scripts have one
         import tomllib
     else:
         import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
 
     try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise NoSettings(f"it is no TOML: {error}") from None
-    return _mapped(table, (), _places(text))
+        return tomllib.loads(text)
+    except RecursionError:
+        raise NoSettings(TOO_DEEP) from None
+    except tomllib.TOMLDecodeError as error:
+        reason = str(error)
+        raise NoSettings(f"not valid TOML: {reason[:1].lower()}{reason[1:]}") from None
+    except ValueError:  # a number of more digits than Python reads
+        number = _DIGITS.search(text)
+        place = f", line {text.count(NEWLINE, 0, number.start()) + 1}" if number else ""
+        raise NoSettings(f"a number has too many digits{place}") from None
+
+
+def read_toml(text: str) -> Node:
+    """The value of a TOML text. Raises NoSettings."""
+    return _Toml(_places(text)).node(load_toml(text))
 
 
 def _places(text: str) -> dict[tuple[str, ...], tuple[int, int]]:
@@ -47,22 +60,21 @@ def _places(text: str) -> dict[tuple[str, ...], tuple[int, int]]:
     return found
 
 
-def _mapped(
-    table: Mapping[str, object],
-    above: tuple[str, ...],
-    places: Mapping[tuple[str, ...], tuple[int, int]],
-) -> Mapped:
-    return Mapped(tuple((key, _node(each, (*above, key), places)) for key, each in table.items()))
+class _Toml:
+    def __init__(self, places: Mapping[tuple[str, ...], tuple[int, int]]) -> None:
+        self._places = places
+        self._count = Count()
 
-
-def _node(
-    value: object, keys: tuple[str, ...], places: Mapping[tuple[str, ...], tuple[int, int]]
-) -> Node:
-    if isinstance(value, dict):
-        return _mapped(value, keys, places)
-    if isinstance(value, list):
-        return Listed(tuple(_node(each, (*keys, "[]"), places) for each in value))
-    place = places.get(keys, (0, 0))
-    if isinstance(value, (bool, int, float, str)):
-        return Leaf(value, *place)
-    return Leaf(None, *place, known=False)  # a date
+    def node(self, value: object, keys: tuple[str, ...] = ()) -> Node:
+        """What stands at ``keys``. Raises NoSettings for more than is read."""
+        self._count.enter(len(keys))
+        if isinstance(value, dict):
+            return Mapped(
+                tuple((key, self.node(each, (*keys, key))) for key, each in value.items())
+            )
+        if isinstance(value, list):
+            return Listed(tuple(self.node(each, (*keys, "[]")) for each in value))
+        place = self._places.get(keys, (0, 0))
+        if isinstance(value, (bool, int, float, str)):
+            return Leaf(value, *place)
+        return Leaf(None, *place, known=False)  # a date

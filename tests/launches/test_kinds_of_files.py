@@ -7,6 +7,8 @@ import json
 import pytest
 
 from nanolint.launches.files import find_launches, is_launch_file
+from nanolint.launches.sweep import NotASweep
+from nanolint.source.settings_text import NoSettings
 
 
 def runs(name: str, text: str) -> list[str]:
@@ -205,5 +207,5 @@ class TestSweep:
         ],
     )
     def test_what_is_no_sweep(self, text: str) -> None:
-        with pytest.raises(ValueError, match=r"no sweep|no YAML"):
+        with pytest.raises((NotASweep, NoSettings), match=r"no sweep|no YAML|too deeply"):
             list(find_launches("sweep.yaml", text))
