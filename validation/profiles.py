@@ -75,23 +75,23 @@ def measured(row: Row, python: str, cache: Path) -> Row:
         card=card,
         seconds=1200,
     )
-    with Tracer(request, cache) as tracer:
+    tracer = Tracer(request, cache)
 
-        def trace(asked: Asked) -> Traced:
-            print("  trace", *asked.argv[1:], flush=True)
-            found = read(tracer(asked))
-            if not found.complete:
-                raise UsageError(explained(found, python))
-            return found
+    def trace(asked: Asked) -> Traced:
+        print("  trace", *asked.argv[1:], flush=True)
+        found = read(tracer(asked))
+        if not found.complete:
+            raise UsageError(explained(found, python))
+        return found
 
-        profiler = Profiler(config, machine, request.argv, trace)
-        path, found, complete = profile(words, profiler, card, row.get("most_traces", 60))
-        run = profiler.run
-        tapes = {
-            (batch, steps): point.tape
-            for batch, steps in divisors_down(run.batch_size, run.micro_steps, LARGEST)
-            if (point := profiler(batch, steps)) is not None
-        }
+    profiler = Profiler(config, machine, request.argv, trace)
+    path, found, complete = profile(words, profiler, card, row.get("most_traces", 60))
+    run = profiler.run
+    tapes = {
+        (batch, steps): point.tape
+        for batch, steps in divisors_down(run.batch_size, run.micro_steps, LARGEST)
+        if (point := profiler(batch, steps)) is not None
+    }
     resolution = _config(words, found.torch).config.resolved(machine)
     assert resolution.run is not None and isinstance(resolution.run.program, Profiled)
     limit = comfortable_limit(resolution.run, machine)

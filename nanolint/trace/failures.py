@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def explained(traced: Traced, python: str) -> str:
         text = f"{where}{message} in {python}: install it there, {STAND_IN}"
     elif failure.kind in _NETWORK or any(word in failure.message for word in _NETWORK_WORDS):
         text = f"{where}it needs the network, which a trace has not: download first, {STAND_IN}"
+    elif f"[Errno {errno.EOVERFLOW}]" in failure.message:
+        text = f"{where}{message}: a trace cannot change a file of another owner or group (chgrp)"
     elif failure.kind == "FileNotFoundError":
         text = f"{where}{message}: prepare it, {STAND_IN}"
     else:

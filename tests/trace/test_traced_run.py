@@ -144,6 +144,7 @@ class TestWhatStopsIt:
             (("FileNotFoundError", "no such file: 'data/train.bin'"), "prepare it"),
             (("gaierror", "[Errno -3]"), "needs the network"),
             (("OSError", "offline mode is enabled"), "needs the network"),
+            (("OSError", "[Errno 75] Value too large: 'out/log'"), "another owner or group"),
             (("SystemExit", "0"), "is it the one that trains?"),
             (("SystemExit", "2"), "left with status 2"),
             (("ValueError", "B is wrong\nsecond line"), "train.py:5: ValueError: B is wrong"),
