@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nanolint.trace.verdict import TracedVerdict
 
 NO_TERMINAL, WIDEST = 80, 100  # columns
+MOST_PRINTED = 8  # lines, of what the script printed
 MOST_LISTED = 4  # files, of what was not written
 
 
@@ -62,6 +63,10 @@ def _account(traced: Traced, printer: Printer) -> None:
         f"  {traced.steps} optimizer step{'s' * (traced.steps != 1)}, {traced.seconds:.0f} s, "
         f"{traced.host_bytes // MIB:,} MiB of host memory"
     )
+    printer.line(
+        f"  PyTorch's own figures: {format_bytes(traced.allocated_bytes)} allocated, "
+        f"{format_bytes(traced.reserved_bytes)} reserved at most"
+    )
     for text in doubts(traced):
         printer.line(("  not certain: ", "yellow"), printable(text))
     for title, texts in (
@@ -73,6 +78,8 @@ def _account(traced: Traced, printer: Printer) -> None:
             printer.line((f"  {title}: {printable(text)}", "dim"))
         if len(texts) > MOST_LISTED:
             printer.line((f"  {title}: {len(texts) - MOST_LISTED} more", "dim"))
+    for text in traced.printed.splitlines()[-MOST_PRINTED:]:
+        printer.line((f"  printed: {printable(text)}", "dim"))
 
 
 def tried(rows: Sequence[tuple[str, Traced, TracedVerdict | None]], printer: Printer) -> None:
@@ -107,7 +114,7 @@ def doubts(traced: Traced) -> list[str]:
             f"torch.compile times padding of the product [{m:,}, {k:,}] x [{k:,}, {n:,}]{others} "
             f"on the card: traced without, at most {format_bytes(padding(traced.tape))} more with"
         )
-    return found
+    return [*found, *traced.doubts]
 
 
 def as_json(command: str, traced: Traced, verdict: TracedVerdict | None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanolint.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 SOURCE = Path(__file__).with_name("card.c")
 LIBRARY = "libcard.so"
@@ -29,11 +29,12 @@ CUDA_MAJORS = (12, 13)  # whose structures card.c knows
 
 # Names of CUDA's functions, by library: runtime and driver, cuBLAS, ... all start with "cu".
 _CALLED = re.compile(r"\b(cu[A-Z]\w+)(?=\()")
-_THEIRS = re.compile(r"(__)?cu[A-Za-z]|nccl|nvrtc|nvtx|nvJitLink|nvshmem|nvml")
+_THEIRS = re.compile(r"((__)?cu[A-Za-z]|nccl|nvrtc|nvtx|nvJitLink|nvshmem|nvml)\w*", re.ASCII)
 _THEIR_LIBRARIES = re.compile(
     r"lib(cuda|cudart|cublas|cublasLt|cudnn\w*|cufft|cufile|cupti|curand|cusolver|cusparse|"
     r"cusparseLt|nccl|nvJitLink|nvToolsExt|nvrtc|nvshmem_host|nvshmem\w*)\.so[.\d]*"
 )
+_OWN = ("libtorch", "libc10", "libcaffe2", "libshm")
 _LINKED = ("libtorch*.so", "libc10_cuda.so", "libcaffe2_nvrtc.so")
 
 _DYNAMIC, _DYNSYM = 6, 11
@@ -62,11 +63,13 @@ def build(torch_folder: Path, cache: Path) -> Card:
         raise CannotBuild(f"{torch_folder} is not a CUDA build of PyTorch: pip install torch")
     if int(cuda[1]) not in CUDA_MAJORS:
         raise CannotBuild(f"{torch_folder} is built for CUDA {cuda[1]}; known are 12 and 13")
-    asked = "".join(sorted(_asked_by_triton(torch_folder)))
-    key = hashlib.sha256(SOURCE.read_bytes() + version.encode() + asked.encode()).hexdigest()[:16]
+    libraries = [path for name in _LINKED for path in sorted((torch_folder / "lib").glob(name))]
+    states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in libraries]
+    asked = f"{version}{states}{sorted(_asked_by_triton(torch_folder))}"
+    key = hashlib.sha256(SOURCE.read_bytes() + asked.encode()).hexdigest()[:16]
     folder = cache / "trace" / key
     if not (folder / LIBRARY).exists():
-        _build_into(folder, torch_folder, int(cuda[1]))
+        _build_into(folder, torch_folder, libraries, int(cuda[1]))
     return Card(folder / LIBRARY, folder)
 
 
@@ -84,18 +87,21 @@ def _read(path: Path) -> str:
         raise CannotBuild(f"{path}: {error.strerror}") from error
 
 
-def _build_into(folder: Path, torch_folder: Path, cuda: int) -> None:
+def _build_into(folder: Path, torch_folder: Path, libraries: Sequence[Path], cuda: int) -> None:
     """Build beside ``folder`` and move it there whole, so that two at once do no harm."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         raise CannotBuild("no C compiler: nanolint trace needs cc, as in: apt install gcc")
-    libraries = [path for name in _LINKED for path in sorted((torch_folder / "lib").glob(name))]
     imported = _asked_by_triton(torch_folder)
     needed: set[str] = set()
     for library in libraries:
         elf = Elf(library)
-        imported |= {name for name in elf.symbols(defined=False) if _THEIRS.match(name)}
-        needed |= {name for name in elf.needed() if _THEIR_LIBRARIES.fullmatch(name)}
+        imported |= {name for name in elf.symbols(defined=False) if _THEIRS.fullmatch(name)}
+        for name in elf.needed():
+            if _THEIR_LIBRARIES.fullmatch(name):
+                needed.add(name)
+            elif name.startswith(_OWN) and not (library.parent / name).exists():
+                raise CannotBuild(f"{library} needs {name}: install torch to its end")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as name:
         made = Path(name) / "card"
@@ -147,13 +153,15 @@ class Elf:
                 file.seek(offset)
                 return file.read(nbytes)
 
-            head = at(0, 64)
+            head = at(0, 64).ljust(64, b"\0")
             if head[:6] != b"\x7fELF\x02\x01":
                 raise CannotBuild(f"{path}: not a library of 64-bit Linux")
             (offset,), (count,) = (
                 struct.unpack_from("<Q", head, 40),
                 struct.unpack_from("<H", head, 60),
             )
+            if offset + 64 * count > path.stat().st_size:
+                raise CannotBuild(f"{path}: cut off; install torch to its end")
             sections = list(struct.iter_unpack("<4xI16xQQI20x", at(offset, 64 * count)))
             for kind, start, nbytes, link in sections:
                 if kind in (_DYNAMIC, _DYNSYM):

@@ -309,9 +309,15 @@ int cudaStreamCreate(void** s) { *s = handle(); return SUCCESS; }
 int cudaStreamCreateWithFlags(void** s, unsigned flags) { *s = handle(); return SUCCESS; }
 int cudaStreamCreateWithPriority(void** s, unsigned flags, int priority) { *s = handle(); return SUCCESS; }
 int cudaStreamGetPriority(void* s, int* priority) { *priority = 0; return SUCCESS; }
-int cudaStreamIsCapturing(void* s, int* status) { *status = 0; return SUCCESS; }
+// A graph records what one stream is given, and is an address of its own.
+static void* recorded;
+static unsigned long long captures;
+int nanolint_graphs(void) { return captures; }
+int cudaStreamBeginCapture(void* s, int mode) { recorded = s; captures++; return SUCCESS; }
+int cudaStreamEndCapture(void* s, void** graph) { recorded = 0; *graph = handle(); return SUCCESS; }
+int cudaStreamIsCapturing(void* s, int* status) { *status = s && s == recorded; return SUCCESS; }
 int cudaThreadExchangeStreamCaptureMode(int* mode) { return SUCCESS; }
-int cudaStreamGetCaptureInfo(void* s, int* status, unsigned long long* id) { *status = 0; if (id) *id = 0; return SUCCESS; }
+int cudaStreamGetCaptureInfo(void* s, int* status, unsigned long long* id) { if (id) *id = captures; return cudaStreamIsCapturing(s, status); }
 int cudaStreamGetCaptureInfo_v2(void* s, int* status, unsigned long long* id) { return cudaStreamGetCaptureInfo(s, status, id); }
 int cudaStreamGetCaptureInfo_v3(void* s, int* status, unsigned long long* id) { return cudaStreamGetCaptureInfo(s, status, id); }
 int cudaEventCreate(void** e) { *e = handle(); return SUCCESS; }

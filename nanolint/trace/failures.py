@@ -12,6 +12,7 @@ _NETWORK = ("ConnectionError", "URLError", "gaierror", "ConnectError", "MaxRetry
             "LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectTimeout")  # fmt: skip
 _NETWORK_WORDS = ("Network is unreachable", "Name or service not known", "offline mode",
                   "Temporary failure in name resolution")  # fmt: skip
+_OF_VALUES = ("AssertionError", "ValueError", "IndexError", "RuntimeError", "ZeroDivisionError")
 STAND_IN = "or stand in for it with --before FILE, see docs/trace.md"
 LAST_LINES = 12
 
@@ -37,5 +38,7 @@ def explained(traced: Traced, python: str) -> str:
         text = f"{where}{message}: prepare it, {STAND_IN}"
     else:
         text = f"{where}{failure.kind}: {message}"
+        if failure.kind in _OF_VALUES:
+            text += ". A trace computes no values: all on the card are 0 here"
     printed = traced.printed.splitlines()[-LAST_LINES:]
     return "\n  ".join([text, *printed])

@@ -56,6 +56,7 @@ class Traced:
     invented: tuple[str, ...]  # data that was missing and stood in for
     indices: tuple[str, ...]  # places where a number on the card, which is 0 there, was an index
     unpadded: tuple[tuple[int, int, int], ...]  # products that a card would time, as (M, K, N)
+    doubts: tuple[str, ...]  # what else the child is not sure of
     printed: str  # the end of what the script printed
 
     @property
@@ -95,6 +96,7 @@ def read(history: Mapping[str, Any]) -> Traced:
             invented=tuple(map(str, history["invented"])),
             indices=tuple(map(str, history["indices"])),
             unpadded=tuple((int(m), int(k), int(n)) for m, k, n in history["unpadded"]),
+            doubts=tuple(map(str, history["doubts"])),
             printed=str(history.get("printed", "")),
         )
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as wrong:

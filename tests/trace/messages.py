@@ -39,6 +39,7 @@ def message(**changes: Any) -> dict[str, Any]:
         "invented": [],
         "indices": [],
         "unpadded": [],
+        "doubts": [],
         "written": ["/p/log.txt"],
         "seconds": 1.5,
         "host_bytes": 700 * MIB,

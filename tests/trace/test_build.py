@@ -50,6 +50,48 @@ def test_it_is_built_once(tmp_path: Path) -> None:
     assert build(folder, tmp_path / "cache").library.stat().st_mtime_ns == first
 
 
+def test_a_torch_that_is_not_there_whole_is_refused_and_built_for_when_it_is(
+    tmp_path: Path,
+) -> None:
+    folder = torch_folder(tmp_path)
+    library = folder / "lib" / "libtorch_cuda.so"
+    whole = library.read_bytes()
+    library.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(CannotBuild, match="cut off"):
+        build(folder, tmp_path / "cache")
+    library.write_bytes(whole)
+    first = build(folder, tmp_path / "cache")
+    other = tmp_path / "libc10_cuda.so"
+    source = "int cudaOnlyHere(void); int other(void) { return cudaOnlyHere(); }"
+    command = [
+        "cc",
+        "-shared",
+        "-fPIC",
+        f"-Wl,-soname,{other.name}",
+        "-x",
+        "c",
+        "-",
+        "-o",
+        str(other),
+    ]
+    subprocess.run(command, input=source.encode(), check=True)
+    command = [
+        "cc",
+        "-shared",
+        "-fPIC",
+        "-Wl,--no-as-needed",
+        str(folder / "importing.c"),
+        str(other),
+    ]
+    subprocess.run([*command, "-o", str(library)], check=True)
+    with pytest.raises(CannotBuild, match=r"needs .*libc10_cuda\.so"):
+        build(folder, tmp_path / "cache")
+    other.rename(folder / "lib" / other.name)
+    second = build(folder, tmp_path / "cache")
+    assert second.folder != first.folder
+    assert "cudaOnlyHere" in Elf(second.library).symbols(defined=True)
+
+
 def test_memory_is_counted_and_has_nothing_behind_it(tmp_path: Path) -> None:
     card = ctypes.CDLL(str(build(torch_folder(tmp_path), tmp_path / "cache").library))
     pointer, free, total = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_size_t()

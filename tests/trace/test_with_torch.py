@@ -245,6 +245,28 @@ def test_a_module_is_run_as_one(project: Path, cache: Path) -> None:
     assert str(project / "pack" / "tool.py") in found.modules
 
 
+def test_spread_tensors_graphs_and_distributions_are_traced(project: Path, cache: Path) -> None:
+    (project / "train.py").write_text("""
+import torch
+from torch.distributed.fsdp import fully_shard
+torch.distributed.init_process_group("nccl")
+model = fully_shard(torch.nn.Linear(64, 64).cuda())
+optimizer = torch.optim.AdamW(model.parameters())
+x = torch.zeros(4, 64, device="cuda")
+with torch.cuda.graph(torch.cuda.CUDAGraph()):
+    y = x * 2
+while True:
+    chosen = torch.distributions.Categorical(torch.softmax(model(x), -1))
+    chosen.log_prob(chosen.sample()).mean().backward()
+    optimizer.step()
+""")
+    found = traced(project, cache, world_size=2)
+    own = zip(found.tape.sizes, found.tape.components, strict=True)
+    assert (4 * 32 * 64, Component.OPTIMIZER) in own  # Adam's, for half of the weight
+    assert "CUDA graphs" in found.doubts[0]
+    assert "torch.distributions" in found.invented[0]
+
+
 def test_before_stands_in_for_what_is_missing(project: Path, cache: Path, tmp_path: Path) -> None:
     script = (project / "train.py").read_text()
     (project / "train.py").write_text(f"import downloads\ndownloads.get()\n{script}")

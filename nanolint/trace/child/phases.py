@@ -57,7 +57,7 @@ class Phases:
             self.marks[-1] = (self.marks[-1][0], "optimizer")
         self.mark("optimizer")
         self.gradients.append((at, [
-            parameter.grad.untyped_storage().data_ptr()
+            _address(parameter.grad)
             for group in optimizer.param_groups for parameter in group["params"]
             if parameter.grad is not None and parameter.grad.is_cuda
         ]))  # fmt: skip
@@ -115,7 +115,7 @@ class Phases:
     def state(self) -> list[int]:
         """Addresses of what the optimizers keep between steps."""
         return [
-            value.untyped_storage().data_ptr()
+            _address(value)
             for optimizer in self.optimizers for kept in optimizer.state.values()
             for value in _tensors(kept)
         ]  # fmt: skip
@@ -123,7 +123,7 @@ class Phases:
     def parameters(self) -> list[int]:
         """Addresses of what the optimizers update."""
         return [
-            parameter.untyped_storage().data_ptr()
+            _address(parameter)
             for optimizer in self.optimizers
             for group in optimizer.param_groups for parameter in group["params"]
             if parameter.is_cuda
@@ -141,6 +141,13 @@ def _keep_hooks() -> None:
     for kind in every:
         if issubclass(kind, Optimizer):
             kind.step.hooked = False
+
+
+def _address(tensor: Any) -> int:
+    """Of a tensor that is spread over ranks (FSDP2's), that of this rank's piece."""
+    own = tensor.to_local() if hasattr(tensor, "to_local") else tensor
+    address: int = own.untyped_storage().data_ptr()
+    return address
 
 
 def _tensors(kept: Any) -> list[torch.Tensor]:

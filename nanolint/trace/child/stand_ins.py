@@ -38,6 +38,7 @@ class StandIns:
         self._no_loggers()
         self._missing_tokens()
         self._numbers_on_the_card()
+        self._no_checks()
         _no_drawing()
         attend_by_cudnn()
         say_finite()
@@ -64,6 +65,18 @@ class StandIns:
             return index_of(tensor)
 
         torch.Tensor.__index__ = index
+
+    def _no_checks(self) -> None:
+        """A distribution finds fault with zeros: they are no probabilities."""
+        kind: Any = torch.distributions.Distribution
+        kind.set_default_validate_args(False)
+        made = kind.__init__
+
+        def noted(distribution: Any, *arguments: Any, **options: Any) -> None:
+            self.invented["the checks of torch.distributions: values are 0 in a trace"] = None
+            made(distribution, *arguments, **{**options, "validate_args": False})
+
+        kind.__init__ = noted
 
     def _no_loggers(self) -> None:
         os.environ |= {
