@@ -33,7 +33,7 @@ def test_everything_at_once() -> None:
         "config/x.py",
         "--compile=False",
     ]
-    assert launch.processes == Processes(8, ranked=True)
+    assert launch.processes == Processes(8, ranked=True, local=8)
     assert launch.allocator == "expandable"
 
 
@@ -124,7 +124,8 @@ def test_the_world_size(line: str, world_size: int | None) -> None:
     ],
 )
 def test_what_is_not_known_of_the_processes_is_told(line: str, count: int | None, why: str) -> None:
-    assert read(line).processes == Processes(count, why, ranked="torchrun" in line)
+    found = read(line).processes
+    assert (found.count, found.why, found.ranked) == (count, why, "torchrun" in line)
 
 
 @pytest.mark.parametrize(

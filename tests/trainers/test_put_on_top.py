@@ -56,7 +56,7 @@ def flag(arguments: str, line: str, rows: str = "args.rows", **more: Any) -> Way
     return Way(FLAGS.replace("FLAG", arguments), rows, line=line, **more)
 
 
-SWITCH = {"key": "small", "rows": "(8 if args.small else 16)"}
+SWITCH: dict[str, Any] = {"key": "small", "rows": "(8 if args.small else 16)"}
 ON, OFF = {**SWITCH, "values": (False, True)}, {**SWITCH, "values": (True, False)}
 WAYS = {
     "constant": Way("ROWS = {}", "ROWS", "ROWS"),

@@ -22,7 +22,7 @@ def overwritten(tree: ast.Module) -> frozenset[str]:
     if not loaded:
         return frozenset()
     found = {name for node in nodes(tree) for name in _names(node, loaded)}
-    return frozenset(SHAPE if None in found else found & set(SHAPE))
+    return frozenset(each for each in SHAPE if each in found or None in found)
 
 
 def _loaded(tree: ast.Module) -> set[str]:

@@ -116,7 +116,8 @@ def refusals(text: str, path: Path, options: Options) -> tuple[str, ...]:
 
 def _without_effect(found: Described, options: Options) -> Iterator[str]:
     """The values put on top that are none of those that the script was seen to be given."""
-    keys = (*(each.key for each in (*found.given, *found.put)), *found.said)
+    own = (*(each.key for each in found.given), *(each.key for each in found.put))
+    keys = (*own, *found.said)
     given = {plain_name(each) for each in keys}
     for key, value in options.overrides:
         name = plain_name(key)

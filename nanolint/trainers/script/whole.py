@@ -38,7 +38,7 @@ from nanolint.trainers.script.tokenizers import tokenizers_from
 from nanolint.trainers.script.told import told_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from nanolint.run.described import Described
@@ -212,7 +212,7 @@ def _placed(
 
 
 def _followed(
-    words: Sequence[Word], surface: Surface, follows: dict[Given, FromRun]
+    words: Iterable[Word], surface: Surface, follows: dict[Given, FromRun]
 ) -> Iterator[tuple[str, Plain | FromRun | Hidden]]:
     fields = {
         plain_name(given.key): value for given, value in follows.items() if given.surface is surface

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from nanolint.memory.loop.reading import settings
 from nanolint.memory.model.reading.certain import certain
-
-if TYPE_CHECKING:
-    from nanolint.memory.loop.reading.machine import Script
-    from nanolint.memory.tensors.device import Device
 
 
 class Cards:
@@ -21,8 +14,8 @@ class Cards:
         self._used: int | None = None
         self._is_doubted = False
 
-    def use(self, machine: Script, number: int | None) -> Device:
-        """Returns the device of ``cuda:number``, or of ``cuda``. A second one is a doubt.
+    def use(self, number: int | None) -> str | None:
+        """Put tensors on ``cuda:number``, or on ``cuda``; returns a doubt about a second one, once.
 
         Raises PyTorch's RuntimeError if the machine does not have it.
         """
@@ -34,8 +27,8 @@ class Cards:
             self._is_doubted = True
             both = f"cuda:{self._used} and cuda:{self.last}"
             untold = "" if self.count else "; name both, such as --gpu 2xRTX-4090"
-            settings.doubt(machine, f"tensors on {both} are counted as one card's{untold}")
-        return machine.card
+            return f"tensors on {both} are counted as one card's{untold}"
+        return None
 
     def check(self, number: int) -> None:
         """Raises PyTorch's RuntimeError if the machine does not have the card."""

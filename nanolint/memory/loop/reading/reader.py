@@ -19,6 +19,7 @@ from nanolint.memory.loop.reading import (
     later,
     outside,
     passing,
+    settings,
     training,
 )
 from nanolint.memory.loop.reading.cards import Cards
@@ -127,7 +128,10 @@ class Reader(Values):
         return self._sources.get(posixpath.normpath(path).removesuffix(".py").replace("/", "."))
 
     def numbered(self, number: int | None) -> Device:
-        return self.cards.use(self, number)
+        doubt = self.cards.use(number)
+        if doubt is not None:
+            settings.doubt(self, doubt)
+        return self.card
 
     def number(self, node: ast.Constant, frame: Frame) -> Value:
         spot = frame.module.path, node.lineno, node.col_offset
