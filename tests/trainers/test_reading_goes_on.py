@@ -237,3 +237,38 @@ def test_a_word_of_the_launch_line_chooses_a_command(
 
 def test_what_a_command_sets_is_open_without_one(tmp_path: Path) -> None:
     assert read(tmp_path, COMMANDS)["trust"] == "unknown"
+
+
+SPAWNED = f"""
+import torch
+import torch.nn as nn
+import torch.multiprocessing as mp
+def main(rank, V, batch):
+    torch.cuda.set_device(rank)
+{indent(SCRIPT[SCRIPT.index("# BEFORE") :], "    ")}
+def log(queue):
+    while True:
+        queue.get()
+if __name__ == "__main__":
+    # STARTS
+"""
+
+
+@pytest.mark.parametrize(
+    ("starts", "is_sure"),
+    [
+        ("mp.spawn(main, args=(512, 8), nprocs=1)", True),
+        ("mp.spawn(main, nprocs=torch.cuda.device_count(), args=(512, 8), join=True)", True),
+        ("mp.spawn(main, args=(512, 8), nprocs=4)", False),
+        (
+            "mp.Process(target=log, args=(None,)).start()\n    for rank in range(1):\n"
+            "        process = mp.Process(target=main, args=(rank, 512, 8))\n"
+            "        process.start()\n    process.join()",
+            True,
+        ),
+    ],
+)
+def test_a_process_of_its_own_is_read_as_a_call(tmp_path: Path, starts: str, is_sure: bool) -> None:
+    found = explained(tmp_path, SPAWNED.replace("# STARTS", starts), card="rtx-4090")
+    assert (found["trust"] == "read") is is_sure
+    assert found["peak"]["allocated_bytes"] == PEAK

@@ -1,4 +1,4 @@
-"""What makes a command line of a function or a class, and calls it: fire, tyro, typer."""
+"""What starts a function: a command line made of it (fire, tyro, typer), or another process."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from nanolint.trainers.script.operations import row, scalar
 from nanolint.trainers.script.things import NONE, Class, External, Function, Instance, Row
 
 PARSERS = (External("transformers.HfArgumentParser"), External("trl.TrlParser"))
+PROCESSES = tuple(External(f"{each}multiprocessing.Process") for each in ("", "torch."))
 PARSES = ("parse_args_into_dataclasses", "parse_args_and_config")
 
 if TYPE_CHECKING:
@@ -34,11 +35,30 @@ def _start(
     return core.call(started, [], _flags(core, started), place)
 
 
+def _spawned(
+    core: Core, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
+) -> Thing:
+    """``torch.multiprocessing.spawn(main, args)``: what its first process calls."""
+    given = dict(zip(("fn", "args"), arguments, strict=False)) | dict(named)
+    return _called(core, given.get("fn"), [Number(0)], given.get("args"), place)
+
+
+def _called(
+    core: Core, target: Thing | None, first: Sequence[Thing], rest: Thing | None, place: Place
+) -> Thing:
+    if target is None or (rest is not None and not isinstance(rest, Row)):
+        return core.unknown("what another process starts", place)
+    core.call(target, [*first, *(rest.items if rest else ())], {}, place)
+    return NONE
+
+
 def method(
     core: Core, owner: Instance, name: str, named: Mapping[str, Thing], place: Place
 ) -> Thing | None:
-    """``HfArgumentParser(Config).parse_args_into_dataclasses()``: one of each class, and the words
-    that are left where they are asked for."""
+    """``Process(target=main, args=...).start()``, and what a parser of transformers finds: an
+    object of each class, and the words that are left if they are asked for."""
+    if name == "start" and owner.of in PROCESSES:
+        return _called(core, owner.argument(1, "target"), (), owner.argument(3, "args"), place)
     if owner.of not in PARSERS or name not in PARSES:
         return None
     given = owner.argument(0, "dataclass_types")
@@ -93,4 +113,5 @@ HANDLERS: dict[str, Handler] = {
     "jsonargparse.CLI": _start,
     "typer.run": _start,
     "tyro.cli": _start,
+    "torch.multiprocessing.spawn": _spawned,
 }

@@ -69,6 +69,7 @@ def table(machine: Script) -> dict[str, Value]:
             "doubt": Native("doubt", lambda what: _doubt(machine, what), plain=False),
             "assumed": Native("assumed", machine.doubts.append, plain=False),
             "unheard": Native("unheard", machine.unknown, plain=False),
+            "is_read": Native("is_read", partial(processes.is_read, []), plain=False),
         },
     ).names
     bar = packages["Progress"]
@@ -93,7 +94,7 @@ def table(machine: Script) -> dict[str, Value]:
     machine.load("torch.nn").names["DataParallel"] = packages["DataParallel"]
     for name in AMP:
         machine.library(name).names["GradScaler"] = scaler
-    processes.install(machine)
+    processes.install(machine, packages["Process"])
     optimizer = machine.imported[training.OPTIM].names["Optimizer"]
     given = {"Optimizer": optimizer, "doubt": packages["doubt"]}
     return tokenizers.install(machine) | {

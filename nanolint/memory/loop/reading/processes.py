@@ -9,8 +9,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from nanolint.memory.loop.reading.reaching import starts_training
 from nanolint.memory.loop.reading.works import futures, handle
-from nanolint.memory.model.reading.values import Namespace, Native, Unknown, silent
+from nanolint.memory.model.reading.values import (
+    Function,
+    Method,
+    Namespace,
+    Native,
+    Unknown,
+    silent,
+)
 from nanolint.memory.tape import Component
 from nanolint.memory.tensors.device import LeftAsItIs, NotTraced
 from nanolint.memory.tensors.dtypes import FLOAT32
@@ -34,10 +42,37 @@ OPERATORS = ("AVG", "SUM", "MAX", "MIN", "PRODUCT")
 QUIET = ("init_process_group", "destroy_process_group", "monitored_barrier", "set_debug_level")
 
 
-def install(machine: Script) -> None:
-    """Put it where programs look for it."""
+def install(machine: Script, process: Value) -> None:
+    """Put it where programs look for it; ``process`` is the class of what is started."""
     machine.library("torch.distributed").names.update(table(machine, machine.group))
     machine.library("torch").names["futures"] = futures()
+    for name in ("multiprocessing", "torch.multiprocessing"):
+        machine.provide(name, _multiprocessing(machine, name, process))
+
+
+def _multiprocessing(machine: Script, name: str, process: Value) -> Namespace:
+    """What starts processes: that of rank 0 is the one that is read, as a call of its function."""
+    quiet = ("set_start_method", "set_sharing_strategy", "freeze_support")
+
+    def spawn(fn: Value, args: Value = (), nprocs: Value = 1, **_: Value) -> None:
+        if nprocs != machine.group.size:
+            several = nprocs if type(nprocs) is int else "several"
+            machine.assume(f"it starts {several} processes; read as one, without DDP's buckets")
+        machine.call(fn, [0, *machine.iterate(args)])
+
+    known = {each: silent(each) for each in quiet}
+    return Namespace(
+        name, {**known, "spawn": Native("spawn", spawn, plain=False), "Process": process}
+    )
+
+
+def is_read(started: list[Value], target: Value) -> bool:
+    """Whether a process is read as a call: of several that train with a function the first is."""
+    function = target.function if isinstance(target, Method) else target
+    if not isinstance(function, Function) or function in started:
+        return False
+    started.append(function)
+    return starts_training(function)
 
 
 def table(machine: Script, group: Group) -> dict[str, Value]:

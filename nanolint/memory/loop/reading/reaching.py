@@ -71,6 +71,11 @@ def trains(node: ast.AST, frame: Frame) -> bool:
     return _calls(TRAINS, node, frame, set(), DEPTH)
 
 
+def starts_training(function: Function) -> bool:
+    """Whether a function of the script's own goes backward where it is called."""
+    return _calls(TRAINS, function.node, _Scope(function, function.closure), set(), DEPTH)
+
+
 def steps(node: ast.AST, frame: Frame) -> bool:
     """Whether a statement may have an optimizer step, by itself or in a function of the script's
     own."""
