@@ -63,6 +63,7 @@ class LaunchLine:
     unknown: str | None = None  # why there may be other flags: a word that only the run has
     alone: tuple[str, ...] = ()  # words that are no flag, no value of one, and set nothing
     before: tuple[Before, ...] = ()  # what the same text starts before it
+    is_module: bool = False  # python -m package.script
 
     def with_flag(self, flag: str, value: object) -> str:
         """What is put at ``end`` for a flag."""

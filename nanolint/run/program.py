@@ -134,7 +134,7 @@ class ReadScript:
     the fields of the run that its text does not say and its reading tells. ``loaded``
     is what it reads of a checkpoint that it goes on from; ``saved`` are settings in it by their
     names, where it is taken for one that a run of these settings made. ``cards`` is how many the
-    machine has, None if nobody says it.
+    machine has, None if nobody says it. ``is_module``: ``python -m`` starts it.
     """
 
     modules: tuple[SourceText, ...]
@@ -153,6 +153,7 @@ class ReadScript:
     loaded: tuple[Loaded, ...] = ()
     saved: tuple[tuple[str, Plain], ...] = ()
     cards: int | None = None
+    is_module: bool = False
 
     @property
     def follows(self) -> frozenset[str]:

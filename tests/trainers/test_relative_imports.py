@@ -36,3 +36,31 @@ def test_module_beside_the_script_is_found(tmp_path: Path, is_package: bool) -> 
     told = json.loads(nanolint("explain", "--gpu", "rtx-4090", "--format", "json", script).out)
     assert told["peak"] is not None
     assert not told["doubts"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "runs"),
+    [
+        ("from .sizes import N", "python pkg/train.py", False),
+        ("from .sizes import N", "python -m pkg.train", True),
+        ("from sizes import N", "python pkg/train.py", True),
+        ("from again import N", "python pkg/train.py", False),
+        ("__package__ = 'pkg'\nfrom .sizes import N", "python pkg/train.py", True),
+    ],
+)
+def test_a_script_started_as_a_file_has_no_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, line: str, runs: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "pkg/sizes.py").write_text("N = 64\n", "utf-8")
+    (tmp_path / "pkg/again.py").write_text("from .sizes import N\n", "utf-8")
+    loop = TRAIN[TRAIN.index("optimizer") :].replace("model.net", "net")
+    net = "net = torch.nn.Linear(N, 64).cuda()\n"
+    (tmp_path / "pkg/train.py").write_text(f"import torch\n{text}\n{net}{loop}", "utf-8")
+    words = ("explain", "--gpu", "rtx-4090", "--format", "json", "--", *line.split())
+    told = json.loads(nanolint(*words).out)
+    assert (told["peak"] is not None) == runs
+    if not runs:
+        assert told["unresolved"][0]["reason"].startswith("the script raises ImportError")

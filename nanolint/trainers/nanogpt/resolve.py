@@ -9,6 +9,7 @@ from nanolint.gpus.abilities import has_bfloat16
 from nanolint.run.capability import bfloat16_supported
 from nanolint.run.coverage import not_covered
 from nanolint.run.overrides import all_overrides
+from nanolint.run.program import ReadScript
 from nanolint.run.settled import (
     MEMORY,
     Layer,
@@ -111,6 +112,10 @@ def resolve(
         return found
     model = model_read(found, roles, needed, taken, project, gpu)
     whole = whole_read(found, roles, needed, (configured, taken), project, gpu)
+    if whole is not None and whole.run is not None and options.line.is_module:
+        assert isinstance(whole.run.program, ReadScript)
+        program = replace(whole.run.program, is_module=True)
+        whole = replace(whole, run=replace(whole.run, program=program))
     return replace(found, read=model if whole is None else replace(whole, read=model))
 
 

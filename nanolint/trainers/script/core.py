@@ -68,7 +68,7 @@ class Around:
     words, ``variables`` the environment that it sets. ``changes`` are values put on top, by
     the names that people call them: ``--set DEPTH=12``. ``before`` are the runs before it, None
     where nothing is taken from any; ``saved`` is what they have written; ``saver`` says what would
-    write what is not there, and how to say with what.
+    write what is not there, and how to say with what. ``is_module``: ``python -m`` starts it.
     """
 
     world_size: int = 1
@@ -85,6 +85,7 @@ class Around:
     before: tuple[Earlier, ...] | None = ()
     saved: tuple[Saved, ...] = ()
     saver: str = ""
+    is_module: bool = False
 
     @property
     def is_bare(self) -> bool:

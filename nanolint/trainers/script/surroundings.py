@@ -52,6 +52,7 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
         alone=line.alone,
         changes=changes,
         vocabulary=vocabulary,
+        is_module=line.is_module,
         before=tuple(_earlier(each, options, gpu) for each in line.before),
     )
 

@@ -84,6 +84,7 @@ def whole_script(
         variables=tuple(_followed(_variables(described, around), Surface.VARIABLE, follows)),
         put=tuple((each.name, follows.get(each.given, each.value)) for each in described.put),
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
+        is_module=around.is_module,
         files=tuple(_files(texts.values(), path)),
         fresh=starts_afresh(path),
         checked=not micro_batch or isinstance(described.model, NotKnown),

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from nanolint.run.program import DataFile, SourceText
 
 MAIN = "__main__"
+NO_PARENT = "relative import with no known parent package, which `python -m` would give it"
 NONE_WATCHED: Mapping[Spot, Value] = {}
 
 
@@ -139,6 +140,12 @@ class Reader(Values):
             return node.value
         self.stood.add(spot)
         return self._spots[spot]
+
+    def absolute(self, name: str, level: int, module: Namespace) -> str:
+        parentless = module.path and not (self.around.is_module or module.names.get("__package__"))
+        if level and parentless:
+            raise certain(ImportError(f"attempted {NO_PARENT}"))
+        return super().absolute(name, level, module)
 
     def has_names(self, beginning: str) -> bool:
         named = re.compile(rf"(?<![\w'\"]){re.escape(beginning)}\w")

@@ -205,6 +205,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         loaded=program.loaded,
         saved=program.saved,
         cards=program.cards,
+        is_module=program.is_module,
     )
 
 

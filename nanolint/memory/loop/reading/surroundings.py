@@ -24,7 +24,8 @@ class Surroundings:
     taken for one that is compiled. ``last_step`` is the number of the last
     step, where that is known.
     ``refuses_float8`` is why the card has no products of 8-bit numbers. ``loaded`` is what is read
-    of a checkpoint. ``cards`` is how many the machine has, None if nobody says it.
+    of a checkpoint. ``cards`` is how many the machine has, None if nobody says it. ``is_module``:
+    ``python -m`` starts the script.
     """
 
     words: tuple[tuple[str, Plain | NotKnown], ...]
@@ -45,3 +46,4 @@ class Surroundings:
     loaded: tuple[Loaded, ...] = ()
     saved: tuple[tuple[str, Plain], ...] = ()
     cards: int | None = None
+    is_module: bool = False
