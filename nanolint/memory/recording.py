@@ -13,6 +13,7 @@ from weakref import ref
 
 from nanolint.frames import in_one_piece
 from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multiprocessor
+from nanolint.gpus.said import model_of
 from nanolint.memory import kept
 from nanolint.memory.constants import DEFAULT_SM_COUNT
 from nanolint.memory.family import are_known, family_of
@@ -225,7 +226,7 @@ def card_of(gpu: Gpu | None = None) -> Card:
     count = (gpu.sm_count if gpu else None) or DEFAULT_SM_COUNT
     total = gpu.total_bytes if gpu else USUAL_BYTES
     generation = (gpu.compute_capability or (0, 0))[0] if gpu else 0
-    return Card(count, threads_per_multiprocessor(gpu), total, generation)
+    return Card(count, threads_per_multiprocessor(gpu), total, generation, model=model_of(gpu))
 
 
 class _Recipe(NamedTuple):

@@ -68,7 +68,9 @@ def test_a_function_that_is_told_the_device(tmp_path: Path, asked: str, trust: s
     assert explained(tmp_path, script)["trust"] == trust
 
 
-def test_a_width_that_the_cards_name_decides_is_not_known(tmp_path: Path) -> None:
+def test_a_width_that_the_cards_name_decides_is_that_of_the_card(tmp_path: Path) -> None:
     script = SCRIPT.replace("device = DEVICE", f"{RATED}{ASKS}")
     wide = script.replace("nn.Linear(64,", "nn.Linear(64 if peak < 400 else 128,")
-    assert explained(tmp_path, wide)["trust"] == "unknown"
+    found = explained(tmp_path, wide)
+    assert found["trust"] == "read"
+    assert found["peak"] == explained(tmp_path, SCRIPT.replace("DEVICE", "'cuda'"))["peak"]

@@ -272,3 +272,44 @@ def test_a_process_of_its_own_is_read_as_a_call(tmp_path: Path, starts: str, is_
     found = explained(tmp_path, SPAWNED.replace("# STARTS", starts), card="rtx-4090")
     assert (found["trust"] == "read") is is_sure
     assert found["peak"]["allocated_bytes"] == PEAK
+
+
+OF_PROPERTIES = """name = torch.cuda.get_device_properties(0).name
+batch = 16 if "4090" in name else 64"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "card", "batch"),
+    [
+        ("batch = 64 if 'H100' in torch.cuda.get_device_name() else 16", "h100", 64),
+        ("batch = 64 if 'h100' in torch.cuda.get_device_name(0).lower() else 16", "h100", 64),
+        ("batch = 64 if 'h100' in torch.cuda.get_device_name().lower() else 16", "rtx-4090", 16),
+        (OF_PROPERTIES, "rtx-4090", 16),
+        ("batch = 64 if torch.cuda.mem_get_info()[1] >= 40 * 2**30 else 16", "rtx-4090", 16),
+        ("free, total = torch.cuda.mem_get_info()\nbatch = 64 if total > 4e10 else 16", "h100", 64),
+    ],
+)
+def test_the_card_that_is_asked_about_answers(
+    tmp_path: Path, lines: str, card: str, batch: int
+) -> None:
+    text = SCRIPT.replace("# BEFORE", lines)
+    found = explained(tmp_path, text, card=card)
+    known = explained(
+        tmp_path, SCRIPT.replace("batch = 512, 8", f"batch = 512, {batch}"), card=card
+    )
+    assert (found["trust"], found["run"]["batch_size"]) == ("read", batch)
+    assert found["peak"] == known["peak"]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "'PCIe' in torch.cuda.get_device_name()",
+        "'NVIDIA' in torch.cuda.get_device_name()",
+        "torch.cuda.get_device_name() == 'RTX 4090'",
+        "'4090' in torch.cuda.get_device_name()[:4]",
+        "torch.cuda.mem_get_info()[0] > 2e10",
+    ],
+)
+def test_what_only_the_driver_says_of_a_card_is_open(tmp_path: Path, test: str) -> None:
+    assert read(tmp_path, f"batch = 64 if {test} else 16")["trust"] == "unknown"

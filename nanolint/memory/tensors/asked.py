@@ -24,6 +24,7 @@ class Card(NamedTuple):
     total_bytes: int = 0
     generation: int = 0  # the first number of its compute capability
     numbers: tuple[float, ...] = ()
+    model: str = ""  # a part of the name that the driver has for it
 
 
 class AnyNumbers(Protocol):

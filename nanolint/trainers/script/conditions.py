@@ -6,6 +6,8 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from nanolint.gpus.said import UNKNOWN as CARD_NAME
+from nanolint.gpus.said import says
 from nanolint.run.equation import NotKnown, Turn
 from nanolint.run.saved import ANY
 from nanolint.run.terms import Number
@@ -122,6 +124,8 @@ def _compared(
             found = core.has_variable(left)
         else:
             found = _contained(left, right)
+            if isinstance(right, NotKnown) and right.reason == CARD_NAME:
+                found = says(right.like.strip(ANY), str(scalar(left)))
         if found is None:
             return unknown_at(walks.CONDITION, node, scope)
         return Number(found is isinstance(operator, ast.In))

@@ -63,17 +63,19 @@ class Around:
     """What a script finds around it when it is run.
 
     ``vocabulary`` stands for the size of a tokenizer that only the run reads. ``capability`` and
-    ``memory_bytes`` are the card's, None where no card is named. ``words`` are the flags of its
-    launch line in their order, ``assigned`` its words like ``train.rows=8``, ``alone`` the other
-    words, ``variables`` the environment that it sets. ``changes`` are values put on top, by
-    the names that people call them: ``--set DEPTH=12``. ``before`` are the runs before it, None
-    where nothing is taken from any; ``saved`` is what they have written; ``saver`` says what would
-    write what is not there, and how to say with what. ``is_module``: ``python -m`` starts it.
+    ``memory_bytes`` are the card's, None where no card is named; ``model`` is a part of its name.
+    ``words`` are the flags of its launch line in their order, ``assigned`` its words like
+    ``train.rows=8``, ``alone`` the other words, ``variables`` the environment that it sets.
+    ``changes`` are values put on top, by the names that people call them: ``--set DEPTH=12``.
+    ``before`` are the runs before it, None where nothing is taken from any; ``saved`` is what they
+    have written; ``saver`` says what would write what is not there, and how to say with what.
+    ``is_module``: ``python -m`` starts it.
     """
 
     world_size: int = 1
     capability: tuple[int, int] | None = None
     memory_bytes: int | None = None
+    model: str = ""
     has_bfloat16: bool = True
     words: tuple[Word, ...] = ()
     variables: tuple[Word, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.gpus.said import UNKNOWN as CARD_NAME
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import literal, plain_name
 from nanolint.run.terms import Given, Number, Surface, World
@@ -87,6 +88,22 @@ def _capability(
     return row([Number(each) for each in found])
 
 
+def _name(
+    core: Core, _arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
+) -> Thing:
+    model = core.state.around.model
+    return replace(core.unknown(CARD_NAME, place), like=f"*{model}*" if model else "")
+
+
+def _memory(
+    core: Core, _arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
+) -> Thing:
+    """``mem_get_info``: what is free, and all of it."""
+    total = core.state.around.memory_bytes
+    unknown = core.unknown("asks the card for its memory", place)
+    return row([unknown, unknown if total is None else Number(total)])
+
+
 def _properties(
     core: Core, _arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
 ) -> Thing:
@@ -95,6 +112,7 @@ def _properties(
     if around.memory_bytes is not None:
         memory = Number(around.memory_bytes)
     fields: dict[object, Thing] = {"total_memory": memory}
+    fields["name"] = _name(core, (), {}, place)
     if around.capability is not None:
         fields |= {"major": Number(around.capability[0]), "minor": Number(around.capability[1])}
     return Instance(External("torch.cuda.properties"), place, fields)
@@ -145,7 +163,10 @@ HANDLERS: dict[str, Handler] = {
     "os.environ.get": _variable,
     "os.getenv": _variable,
     "torch.cuda.get_device_capability": _capability,
+    "torch.cuda.get_device_name": _name,
     "torch.cuda.get_device_properties": _properties,
+    "torch.cuda.mem_get_info": _memory,
+    "torch.cuda.memory.mem_get_info": _memory,
     "torch.cuda.is_available": _constant(value=True),
     "torch.cuda.is_bf16_supported": _of_around("has_bfloat16"),
     "torch.backends.mps.is_available": _constant(value=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
@@ -86,6 +87,8 @@ def method(
         return _of_text(core, owner, name, arguments, place)
     if isinstance(inner, Instance):
         return _of_instance(core, owner, inner, name, arguments, named, place)
+    if isinstance(owner, NotKnown) and owner.like and name in ("lower", "upper"):
+        return replace(owner, like=getattr(owner.like, name)())
     if isinstance(owner, NotKnown):
         return core.vocabulary(name) or owner
     if isinstance(owner, Repeated) and name in ("append", "extend"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.notes import memo
+from nanolint.gpus.said import model_of
 from nanolint.run.capability import bfloat16_supported
 from nanolint.run.equation import NotKnown
 from nanolint.run.settled import Override
@@ -45,6 +46,7 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
         world_size=world_size,
         capability=capability or CAPABILITY,
         memory_bytes=gpu.total_bytes if gpu is not None else None,
+        model=model_of(gpu),
         has_bfloat16=bfloat16_supported(gpu, options.torch_version, counts_emulation=True),
         words=(*map(_word, line.flags), *_configured(options)),
         variables=tuple(map(_word, line.variables)),

@@ -21,6 +21,7 @@ from nanolint.memory.loop.reading import (
 from nanolint.memory.loop.reading.chances import Start, drawn, moved_on, start
 from nanolint.memory.loop.reading.compiling import compile_in_place, original
 from nanolint.memory.loop.reading.machine import Script
+from nanolint.memory.loop.reading.named_card import CardName
 from nanolint.memory.loop.reading.weights import Stored
 from nanolint.memory.model.reading.interpreter import Interpreter
 from nanolint.memory.model.reading.naming import count_tokens, name_parameters
@@ -75,6 +76,8 @@ class Values(Interpreter, Script):
             return owner.part(self.place, index)
         if isinstance(owner, arrays.Loaded):
             return owner.part(index)
+        if isinstance(owner, CardName):
+            return owner.bare()
         if isinstance(owner, tokenizers.Encoding) and isinstance(index, str):
             return owner.names.get(index, self.unknown("what else a tokenizer makes"))
         if isinstance(owner, Stored) and isinstance(index, str):
@@ -133,7 +136,7 @@ class Values(Interpreter, Script):
             if isinstance(one, Real) and isinstance(other, Tensor) and isinstance(op, PLAINLY):
                 return super().binary(op, *(ANY if e is one else e for e in (left, right)))
         for each in (left, right):
-            if isinstance(each, (Index, Real)):
+            if isinstance(each, (Index, Real, CardName)):
                 return worked_out(op, left, right) or each.bare()
         both = corpora.joined(self, left, right) if isinstance(op, ast.Add) else None
         return both or moved_on(left, op, right, super().binary(op, left, right))
@@ -207,6 +210,9 @@ class Values(Interpreter, Script):
             is_of_host = isinstance(other, Tensor) and other.device is self.host
             if contents and is_of_host and not other.shape:
                 return self.unknown(CONTENTS)
+        if isinstance(right, CardName) and isinstance(op, (ast.In, ast.NotIn)):
+            has = right.has(left)
+            return has if isinstance(has, Unknown) else has is isinstance(op, ast.In)
         found = super().compare(op, left, right)
         is_of_host = isinstance(found, Tensor) and found.device is self.host and not found.shape
         if is_of_host or isinstance(found, Unknown):
@@ -263,6 +269,8 @@ class Values(Interpreter, Script):
             return self._of_object(owner, name)
         if isinstance(owner, files.File):
             return files.of_file(self, owner, name)
+        if isinstance(owner, CardName):
+            return owner.attribute(name)
         if isinstance(owner, corpora.Text):
             return corpora.attribute_of(self, owner, name)
         if isinstance(owner, tokenizers.KINDS) and name not in corpora.ENCODERS:

@@ -26,6 +26,7 @@ from nanolint.memory.loop.reading import (
 )
 from nanolint.memory.loop.reading.environment import environment_of
 from nanolint.memory.loop.reading.executing import known, run
+from nanolint.memory.loop.reading.named_card import name_of
 from nanolint.memory.loop.reading.printing import COMMAND, prints
 from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.torch.calling import device_of
@@ -271,7 +272,8 @@ def _of_card(machine: Script) -> dict[str, Value]:
             "get_device_properties", lambda *_, **__: _properties(machine), plain=False
         ),
         "get_device_capability": silent("get_device_capability", around.capability),
-        "get_device_name": _unknown(machine, "the name of the card"),
+        "get_device_name": Native("name", lambda *_, **__: name_of(machine), plain=False),
+        "mem_get_info": Native("mem_get_info", lambda *_: _memory(machine), plain=False),
         "is_bf16_supported": silent("is_bf16_supported", around.has_bfloat16),
         "max_memory_allocated": _unknown(machine, "the memory of a run"),
         "memory_allocated": _unknown(machine, "the memory of a run"),
@@ -286,6 +288,13 @@ def _choose(machine: Script, name: Value) -> None:
         machine.cards.choose(machine.cards.last)
 
 
+def _memory(machine: Script) -> Value:
+    """What is free of the card, and all of it."""
+    total = machine.around.asked.ask(_all_of_it).total_bytes
+    machine.made_up.add(total)
+    return machine.unknown("how much of the card is free"), total
+
+
 def _properties(machine: Script) -> Namespace:
     major, minor = machine.around.capability
     card = machine.around.asked.ask(_all_of_it)
@@ -297,7 +306,7 @@ def _properties(machine: Script) -> Namespace:
             "major": major,
             "minor": minor,
             "multi_processor_count": card.multiprocessors,
-            "name": machine.unknown("the name of the card"),
+            "name": name_of(machine),
         },
     )
 
