@@ -1,8 +1,10 @@
 """Record what PyTorch allocates for small whole scripts: validation/recorded/read_scripts.json.
 
     python validation/record_scripts.py --python path/to/python   # that has PyTorch 2.13 for CUDA
+    python validation/record_scripts.py --python path/to/python --torch 2.15
 
-The rows of based.py and offsets.py need transformers there, too.
+A line that ends with "# 2.15" is of that release, the others are of 2.13. The rows of based.py and
+offsets.py need transformers there, too.
 The scripts are those of validation/scripts: loops, optimizers and evaluations as people write them,
 small enough that a run takes seconds. It says where reading gives other events.
 """
@@ -30,7 +32,7 @@ HERE = Path(__file__).parent
 SCRIPTS = HERE / "scripts"
 TABLE = HERE / "recorded" / "read_scripts.json"
 CARD = "a100-80gb"
-TORCH = (2, 13)
+TORCH = "2.13"
 LINES = (
     "python flags.py --layers=3",
     "python flags.py --batch-size=8 --dropout=0.1",
@@ -52,7 +54,22 @@ LINES = (
     "python based.py --activation=gelu_new --batch_size=4 --max_seq_len=33",
     "python offsets.py",
     "python offsets.py --accumulation=1 --batch_size=3 --max_seq_len=65",
+    "torchrun --nproc_per_node=2 buckets.py # 2.15",
+    "torchrun --nproc_per_node=2 buckets.py --views --cap=1 --batch-size=2 # 2.15",
+    "torchrun --nproc_per_node=2 buckets.py --cap=1 --lazy # 2.15",
+    "torchrun --nproc_per_node=2 buckets.py --views --keep --cap=1 --lazy --batched # 2.15",
+    "torchrun --nproc_per_node=2 unused.py --static --views # 2.15",
+    "torchrun --nproc_per_node=4 sharded.py # 2.15",
+    "torchrun --nproc_per_node=4 sharded.py --lists # 2.15",
+    "python alone.py",
+    "python alone.py # 2.15",
 )
+
+
+def parted(name: str) -> tuple[str, str]:
+    """The launch line of a row and the release of PyTorch that it is of."""
+    line, _, release = name.partition(" # ")
+    return line, release or TORCH
 
 
 def configs() -> list[Row]:
@@ -62,18 +79,20 @@ def configs() -> list[Row]:
 
 def text_of(line: str) -> str:
     """One word for the script of a line: what is recorded is of this text."""
-    script = next(word for word in line.split() if word.endswith(".py"))
+    script = next(word for word in parted(line)[0].split() if word.endswith(".py"))
     return hashlib.sha256((SCRIPTS / script).read_bytes()).hexdigest()[:16]
 
 
 def read_row(row: Row) -> Found:
     """Its events by reading; raises NotRead."""
-    return read_whole(SCRIPTS, row["name"], CARD, TORCH, eager=True)
+    line, release = parted(row["name"])
+    major, minor = map(int, release.split("."))
+    return read_whole(SCRIPTS, line, CARD, (major, minor), eager=True)
 
 
 def traced(line: str, python: str, cache: Path) -> Traced:
     """Its events by PyTorch itself."""
-    command, gpu = read_command(shlex.split(line)), find(CARD).gpu
+    command, gpu = read_command(shlex.split(parted(line)[0])), find(CARD).gpu
     assert gpu.compute_capability is not None and gpu.sm_count is not None
     world = command.world_size or 1
     request = Request(
@@ -90,6 +109,8 @@ def traced(line: str, python: str, cache: Path) -> Traced:
     found = read(trace(request, cache))
     if found.failure is not None:
         raise SystemExit(f"{line}: {found.failure}\n{found.printed}")
+    if ".".join(map(str, found.release)) != parted(line)[1]:
+        raise SystemExit(f"{line}: not of PyTorch {found.torch}")
     return found
 
 
@@ -97,6 +118,7 @@ def main() -> int:
     """Trace and write, or compare."""
     options = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
     options.add_argument("--python", default=sys.executable)
+    options.add_argument("--torch", default=TORCH, help="the release that it has")
     options.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "nanolint")
     options.add_argument("--check", action="store_true", help="write nothing")
     options.add_argument("--rows", nargs="+", default=[], metavar="LINE")
@@ -117,7 +139,8 @@ def main() -> int:
             "allocated": allocated_peak(tape),
         }
 
-    return record(TABLE, configs(), figures, only=given.rows, check=given.check)
+    rows = given.rows or [line for line in LINES if parted(line)[1] == given.torch]
+    return record(TABLE, configs(), figures, only=rows, check=given.check)
 
 
 if __name__ == "__main__":

@@ -112,7 +112,13 @@ LINEAR_CROSS_ENTROPY_SINCE: Version = (2, 13)
 # of NCCL's stream, and nobody holds them.
 COLLECTIVES_HOLD_SINCE: Version = (2, 8)
 
-# The same file, barrier: a number that the first one makes stays. Seen in 2.9, not in 2.13.
+# torch/distributed/distributed_c10d.py, _register_builtin_nccl_backend: from this release on "nccl"
+# is torch/csrc/distributed/c10d/nccl2. A collective that runs next to the script holds only what it
+# reads, until it is waited for or asked for its future; lists are not copied flat; every barrier
+# uses one number that the first one makes.
+NCCL2_SINCE: Version = (2, 15)
+
+# ProcessGroupNCCL.cpp, barrier: a number that the first one makes stays. Seen in 2.9, not in 2.13.
 BARRIER_LETS_GO_SINCE: Version = (2, 13)
 
 

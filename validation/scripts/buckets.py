@@ -16,6 +16,8 @@ parser.add_argument("--accumulation", type=int, default=2)
 parser.add_argument("--views", action="store_true")
 parser.add_argument("--cap", type=float, default=None)
 parser.add_argument("--keep", action="store_true")
+parser.add_argument("--batched", action="store_true")
+parser.add_argument("--lazy", action="store_true")
 args = parser.parse_args()
 
 T, VOCABULARY = 64, 700
@@ -56,7 +58,12 @@ class Net(nn.Module):
 
 
 model = Net().to(device)
-model = DDP(model, device_ids=[rank], gradient_as_bucket_view=args.views, bucket_cap_mb=args.cap)
+options = {"gradient_as_bucket_view": args.views, "bucket_cap_mb": args.cap}
+if args.batched:
+    options["batched_grad_copy"] = True
+if args.lazy:
+    options["lazy_bucket_allocation"] = True
+model = DDP(model, device_ids=[rank], **options)
 learning = [p for p in model.parameters() if p.requires_grad]
 optimizer = torch.optim.SGD(learning, lr=0.1, momentum=0.9, foreach=False)
 x = torch.zeros((args.batch_size, T), dtype=torch.long, device=device)

@@ -10,6 +10,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.memory.constants import DDP_BUCKET_BYTES, DDP_FIRST_BUCKET_BYTES
 from nanolint.memory.tape import ROUNDING, Component
 from nanolint.memory.tensors.dtypes import INT32, INT64, UINT8
@@ -19,7 +20,7 @@ from nanolint.memory.tensors.tensor import Tensor, empty
 from nanolint.units import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from nanolint.memory.loop.group import Group, Work
     from nanolint.memory.tensors.device import Device
@@ -59,14 +60,15 @@ def bucketed(
 class Bucket:
     """Gradients of one type that are reduced together."""
 
-    def __init__(self, places: Sequence[int], parameters: Sequence[Parameter]) -> None:
+    def __init__(self, places: Sequence[int]) -> None:
         self.places = list(places)
-        held = [parameters[place] for place in places]
-        kind = role("DDP gradient bucket", Component.GRADIENTS)
-        numel = sum(each.numel for each in held)
-        self.gradients = empty(held[0].device, (numel,), held[0].dtype, kind)
         self.missing = len(self.places)
+        self.gradients: Tensor | None = None  # none yet
         self.work: Work | None = None
+
+    def release(self) -> None:
+        """``release_bucket_storage``: what is a view of it keeps it."""
+        self.gradients = self.work = None
 
 
 class Looks(Enum):
@@ -77,13 +79,28 @@ class Looks(Enum):
     AT_FIRST = "static_graph"
 
 
+@dataclass(frozen=True, slots=True)
+class Options:
+    """DDP's keywords, by their names there; ``limits`` are bucket_cap_mb or bucket_cap_mb_list."""
+
+    limits: Sequence[int] = LIMITS
+    views: bool = False
+    batched: bool = False
+    lazy: bool = False
+    looks: Looks = Looks.NEVER
+
+
+DEFAULTS = Options()
+
+
 class Reducer:
     """DDP's part in the backward pass: gradients go into buckets, buckets to the other processes.
 
-    One bucket for each type at first; in the forward pass behind the first backward pass that
-    exchanges anything they are made again, in the order in which the gradients came. Where it
+    One bucket for each type at first; in the forward pass after the first backward pass that
+    exchanges anything they are made again, in the order in which the gradients came. If it
     always looks for what is not used they are made by their size, once. With ``static_graph`` the
-    first backward pass exchanges behind its last gradient.
+    first backward pass exchanges after its last gradient. Lazy buckets are made by the first of
+    their gradients, and go with the last of all.
     """
 
     def __init__(
@@ -92,24 +109,20 @@ class Reducer:
         group: Group,
         every: Sequence[Parameter],
         buffers: Sequence[Tensor],
-        limits: Sequence[int] = LIMITS,
-        *,
-        views: bool = False,
-        looks: Looks = Looks.NEVER,
+        options: Options = DEFAULTS,
     ) -> None:
         self._device = device
         self._group = group
-        self._limits = limits
-        self._views = views
+        self._options = options
         self._parameters = [each for each in every if each.requires_grad]
         self._buffers = list(buffers)
         self._compare()
         self._send([*every, *self._buffers])
         self._buckets: list[Bucket] = []
         self._where: dict[int, Bucket] = {}
+        looks = options.looks
         always = looks is Looks.ALWAYS
-        self._make(bucketed(self._parameters, limits if always else [sys.maxsize])[::-1])
-        self._looks = looks
+        self._make(bucketed(self._parameters, options.limits if always else [sys.maxsize])[::-1])
         self._used: Tensor | None = None  # local_used_map_dev_
         if looks is not Looks.NEVER:
             kind = role("DDP's map of what is used", Component.GRADIENTS)
@@ -131,8 +144,8 @@ class Reducer:
         numbers = [empty(card, (1,), INT64, kind) for _ in range(min(group.size, MOST_ALONE) + 1)]
         if group.size > MOST_ALONE:  # as many bytes at once, so that no number of them takes time
             numbers.append(empty(card, (ROUNDING * (group.size - MOST_ALONE),), UINT8, kind))
-        flat = empty(card, (group.size,), INT64, kind)
-        group.run([numbers[0]], [flat], numbers[1:]).wait()
+        flat = [] if group.nccl2 else [empty(card, (group.size,), INT64, kind)]
+        group.run([numbers[0]], flat, numbers[1:]).wait()
         del flat
         numel = 2 * sum(each.ndim for each in self._parameters)
         shapes = empty(card, (numel,), INT64, role("parameters' shapes", SENT))
@@ -156,11 +169,21 @@ class Reducer:
     def _make(self, assignment: list[list[int]]) -> None:
         self._buckets, self._where = [], {}
         for places in assignment:
-            bucket = Bucket(places, self._parameters)
+            bucket = Bucket(places)
             self._buckets.append(bucket)
             self._where |= dict.fromkeys(places, bucket)
-            for place in places if self._views else ():  # gradients that are there move into it
-                self._view(place, bucket)
+            if not self._options.lazy:
+                self._store(bucket)
+
+    def _store(self, bucket: Bucket) -> Tensor:
+        """``initialize_bucket_storage``, if it has none yet; returns ``bucket.gradients``."""
+        if bucket.gradients is None:
+            held = [self._parameters[place] for place in bucket.places]
+            kind = role("DDP gradient bucket", Component.GRADIENTS)
+            numel = sum(each.numel for each in held)
+            bucket.gradients = empty(held[0].device, (numel,), held[0].dtype, kind)
+            self._copy(bucket.places, bucket.gradients)  # those that are there move into it
+        return bucket.gradients
 
     def before_forward(self, *, sends_buffers: bool) -> None:
         """``_pre_forward``."""
@@ -173,9 +196,9 @@ class Reducer:
     @property
     def sinks(self) -> bool:
         """Whether what the model returns goes through ``_DDPSink``, which copies it."""
-        if self._looks is Looks.AT_FIRST:
+        if self._options.looks is Looks.AT_FIRST:
             return not self._learned
-        return self._looks is Looks.ALWAYS
+        return self._options.looks is Looks.ALWAYS
 
     @property
     def lacks(self) -> bool:
@@ -194,7 +217,7 @@ class Reducer:
         """``rebuild_buckets``, with what is sent of them."""
         self._rebuilt = True
         ordered = [self._parameters[place] for place in self._came]
-        found = bucketed(ordered, self._limits, in_order=True)
+        found = bucketed(ordered, self._options.limits, in_order=True)
         card, sent = self._device, role("DDP's order", Component.GRADIENTS)
         order = empty(card, (len(ordered) + 1,), INT32, sent)
         self._group.run([order], [order]).wait()
@@ -217,33 +240,47 @@ class Reducer:
         if not self._rebuilt:
             self._came.append(place)
         bucket = self._where[place]
-        if self._views:
-            self._view(place, bucket)
         bucket.missing -= 1
+        gradients = self._store(bucket)
+        if not self._options.batched:
+            self._copy([place], gradients)
+        elif not bucket.missing:
+            self._copy(bucket.places, gradients)
         while self._next < len(self._buckets) and not self._buckets[self._next].missing:
-            ready = self._buckets[self._next]
-            ready.work = self._group.run([ready.gradients], [ready.gradients])
+            self._reduce(self._buckets[self._next])
             self._next += 1
         if self._next == len(self._buckets):
-            if self._looks is Looks.ALWAYS and self._used is not None:
+            if self._options.looks is Looks.ALWAYS and self._used is not None:
                 self._group.run([self._used], [self._used])
-            self._expects = False
+            self._finish()
+
+    def _copy(self, places: Iterable[int], into: Tensor) -> None:
+        """Gradients are copied into their bucket; with ``gradient_as_bucket_view`` they stay."""
+        for place in places if self._options.views else ():
+            leaf = self._parameters[place].leaf
+            old = leaf.gradient
+            if old is not None and old.storage is not into.storage:
+                leaf.gradient = into.view(old.shape, contiguous_strides(old.shape), old.role)
+
+    def _reduce(self, bucket: Bucket) -> None:
+        """``all_reduce_bucket``, whose future the reducer asks for."""
+        gradients = self._store(bucket)
+        bucket.work = self._group.run([gradients], [gradients]).future()
+
+    def _finish(self) -> None:
+        """``finalize_backward``."""
+        self._expects = False
+        for each in self._buckets if self._options.lazy else ():
+            each.release()
 
     def _all_ready(self) -> None:
         """``delay_all_reduce``."""
         if self._used is not None:
             self._group.run([self._used], [self._used])
-        for place in range(len(self._parameters)) if self._views else ():
-            self._view(place, self._where[place])
         for each in self._buckets:
-            each.work = self._group.run([each.gradients], [each.gradients])
-        self._expects = False
-
-    def _view(self, place: int, bucket: Bucket) -> None:
-        """``gradient_as_bucket_view``: the gradient lies in its bucket from now on."""
-        leaf = self._parameters[place].leaf
-        old, storage = leaf.gradient, bucket.gradients.storage
-        if old is not None and old.storage is not storage:
-            leaf.gradient = bucket.gradients.view(
-                old.shape, contiguous_strides(old.shape), old.role
-            )
+            self._store(each)
+        for place in range(len(self._parameters)):
+            self._copy([place], self._store(self._where[place]))
+        for each in self._buckets:
+            self._reduce(each)
+        self._finish()

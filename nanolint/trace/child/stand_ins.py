@@ -156,11 +156,3 @@ def _alone() -> None:
         return make(*arguments, **{**options, "timeout": PATIENCE})
 
     distributed_c10d._new_process_group_helper = patient
-    compare = distributed._verify_params_across_processes
-
-    def compared(*arguments: Any, **options: Any) -> None:
-        """The others' numbers are zeros, of which 2.15 complains; all that is made for it is."""
-        with contextlib.suppress(RuntimeError):
-            compare(*arguments, **options)
-
-    distributed._verify_params_across_processes = compared

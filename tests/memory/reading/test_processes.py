@@ -84,7 +84,7 @@ def test_what_an_optimizer_does_not_wait_for_lives_through_the_next_step(
 
 def test_options_of_ddp_that_are_not_known_are_doubted(tmp_path: Path) -> None:
     text = (SCRIPTS / "buckets.py").read_text(encoding="utf-8")
-    script = text.replace("bucket_cap_mb=args.cap", "init_sync=False")
+    script = text.replace('"bucket_cap_mb": args.cap', '"init_sync": False')
     (tmp_path / "buckets.py").write_text(script, encoding="utf-8")
     line = "torchrun --nproc_per_node=2 buckets.py"
     found = read_whole(tmp_path, line, "a100-80gb", (2, 13), eager=True)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 LEAST = (7, 0)  # compute capability that Triton has kernels for
+# Keywords that change no allocation, or that are looked at elsewhere.
+QUIET = ("fullgraph", "dynamic", "name", "recompile_limit", "isolate_recompiles")
 INSIDE = "_orig_mod"  # of a compiled module, the one that it was made of
 _OF = object()  # the class of a record, among its fields
 
@@ -107,7 +109,7 @@ def _doubt(machine: Script, options: dict[str, Value]) -> None:
         "options": (None, {}),
     }
     for name, value in options.items():
-        if value not in plain.get(name, (value,)):
+        if value not in plain.get(name, (value,) if name in QUIET else (None,)):
             said = f"what torch.compile makes with {name}={value!r} is not known ({machine.place})"
             if said not in machine.doubts:
                 machine.doubts.append(said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reducer import LIMITS, Looks, Reducer
+from nanolint.memory.loop.reducer import LIMITS, Looks, Options, Reducer
 from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import Manager, Namespace, Native, Unknown
 from nanolint.units import MIB
@@ -22,24 +22,25 @@ REDUCER = "Reducer"
 def made(
     machine: Script,
     module: Value,
-    bucket_cap_mb: Value = None,
-    views: Value = False,
-    unused: Value = False,
-    static: Value = False,
+    sends_buffers: Value,
+    bucket_cap_mb: Value,
+    *flags: Value,
 ) -> Namespace | None:
-    """The reducer of a module, for the wrapper that is written in texts/packages.py; None where
-    there is one process."""
+    """The reducer of a module, for the wrapper that is written in texts/packages.py; None if
+    there is no process group."""
     group = machine.group
-    if group.size == 1:
+    if not group.formed:
         return None
-    for each in (module, bucket_cap_mb, views, unused, static):
+    for each in (module, sends_buffers, bucket_cap_mb, *flags):
         if isinstance(each, Unknown):
             raise each.unread()
+    views, unused, static, batched, lazy = map(bool, flags)
     limits = LIMITS if bucket_cap_mb is None else (int(bucket_cap_mb * MIB),)
     every = [each for _, each in modules.parameters(module)]
-    buffers = [each for _, _, each in modules.buffers(module)]
+    buffers = [each for _, _, each in modules.buffers(module)] if sends_buffers else []
     looks = Looks.AT_FIRST if static else Looks.ALWAYS if unused else Looks.NEVER
-    one = Reducer(machine.card, group, every, buffers, limits, views=bool(views), looks=looks)
+    options = Options(limits, views, batched, lazy, looks)
+    one = Reducer(machine.card, group, every, buffers, options)
 
     def before(sends_buffers: bool) -> None:
         doubt = "what DDP makes of static_graph where a parameter has no gradient is not known"
@@ -76,6 +77,6 @@ def without_sync(wrapper: Instance) -> Manager:
 
 
 def is_wrapper(module: Instance) -> bool:
-    """Whether it is DDP's, of several processes."""
+    """Whether it is DDP's, with a process group."""
     found = module.attributes.get("reducer")
     return isinstance(found, Namespace) and found.name == REDUCER

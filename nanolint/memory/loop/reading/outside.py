@@ -320,5 +320,5 @@ def _fraction(machine: Script) -> None:
 
 
 def _doubt(machine: Script, what: str) -> None:
-    if machine.group.size > 1:
+    if machine.group.formed:
         machine.doubts.append(f"{what} is not known ({machine.place})")

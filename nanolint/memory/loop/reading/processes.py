@@ -39,7 +39,8 @@ Exchange: TypeAlias = "tuple[list[Tensor], list[Tensor], list[Tensor]]"
 EXCHANGED = Component.ACTIVATIONS
 OPERATORS = ("AVG", "SUM", "MAX", "MIN", "PRODUCT")
 # Nothing of them lies on the card, or stays there.
-QUIET = ("init_process_group", "destroy_process_group", "monitored_barrier", "set_debug_level")
+QUIET = ("destroy_process_group", "monitored_barrier", "set_debug_level")
+NCCL = (None, "nccl", "cpu:gloo,cuda:nccl")  # the backends that are modelled
 
 
 def install(machine: Script, process: Value) -> None:
@@ -97,7 +98,7 @@ def table(machine: Script, group: Group) -> dict[str, Value]:
                 raise each.unread()
         if group_given is not None:
             raise machine.unread("a group of some of the processes is not known")
-        if group.size == 1:
+        if not group.formed:
             return None
         if beside and machine.card.tracer is not None:
             # torch/_dynamo/variables/functions.py, CollectiveFunctionRewriteVariable, ends a graph
@@ -115,11 +116,14 @@ def table(machine: Script, group: Group) -> dict[str, Value]:
     }
     for name in QUIET:
         names[name] = silent(f"dist.{name}")
+    names["init_process_group"] = Native(
+        "init_process_group", partial(_form, machine, group), plain=False
+    )
     names["barrier"] = Native(
         "dist.barrier", lambda *_, **__: _barrier(machine, group), plain=False
     )
     return names | {
-        "is_initialized": Native("is_initialized", lambda: group.size > 1),
+        "is_initialized": Native("is_initialized", lambda: group.formed),
         "is_available": Native("is_available", lambda: True),
         "is_nccl_available": Native("is_nccl_available", lambda: True),
         "is_torchelastic_launched": Native("is_torchelastic_launched", lambda: group.size > 1),
@@ -128,6 +132,34 @@ def table(machine: Script, group: Group) -> dict[str, Value]:
         "get_backend": Native("get_backend", lambda *_, **__: "nccl", plain=False),
         "ReduceOp": Namespace("ReduceOp", {each: f"ReduceOp.{each}" for each in OPERATORS}),
     }
+
+
+def _form(
+    machine: Script,
+    group: Group,
+    backend: Value = None,
+    init_method: Value = None,
+    timeout: Value = None,
+    world_size: Value = -1,
+    rank: Value = -1,
+    store: Value = None,
+    group_name: Value = "",
+    pg_options: Value = None,
+    device_id: Value = None,
+    **others: Value,
+) -> None:
+    """``init_process_group``: from here on there is a group, even of one process."""
+    del init_method, timeout, rank, store, group_name, device_id  # none of them lies on the card
+    if isinstance(backend, str):
+        backend = backend.lower()
+    if isinstance(world_size, int) and world_size not in (-1, group.size):
+        machine.assume(f"world_size = {world_size} is read as {group.size}")
+    for name, value in {"pg_options": pg_options, **others}.items():
+        if value is not None:
+            machine.assume(f"what init_process_group makes of {name}= is not known")
+    if backend not in NCCL:
+        machine.assume(f"what the backend {backend!r} allocates is not known")
+    group.formed = True
 
 
 def _of_card(machine: Script, value: Value) -> Tensor:
@@ -156,16 +188,20 @@ def _scatter_into(machine: Script, output: Value, input: Value, *_: Value, **__:
 
 
 def _all_gather(machine: Script, tensor_list: Value, tensor: Value) -> Exchange:
-    """Into one tensor for all processes, which is copied to those of the list."""
+    """Into one tensor for all processes, which is copied to those of the list; nccl2 has none."""
     listed = _listed(machine, tensor_list)
+    if machine.group.nccl2:
+        return [_of_card(machine, tensor)], listed, []
     return [_of_card(machine, tensor)], [_flat(listed)], listed
 
 
 def _reduce_scatter(
     machine: Script, output: Value, input_list: Value, *_: Value, **__: Value
 ) -> Exchange:
-    """From one tensor for all processes, which those of the list are copied to."""
+    """From one tensor for all processes, that those of the list are copied to; nccl2 has none."""
     listed = _listed(machine, input_list)
+    if machine.group.nccl2:
+        return listed, [_of_card(machine, output)], []
     return [_flat(listed)], [_of_card(machine, output)], listed
 
 
@@ -178,10 +214,11 @@ def _flat(tensors: Sequence[Tensor]) -> Tensor:
 
 def _barrier(machine: Script, group: Group) -> None:
     """An all_reduce of a number, waited for by the host; one more was seen to be made."""
-    if group.size == 1:
+    if not group.formed:
         return
     kind = role("barrier", EXCHANGED)
-    numbers = [empty(machine.card, (1,), FLOAT32, kind) for _ in range(2)]
-    if machine.card.release < BARRIER_LETS_GO_SINCE:
+    count = 1 if group.nccl2 and group.keeps else 2
+    numbers = [empty(machine.card, (1,), FLOAT32, kind) for _ in range(count)]
+    if group.nccl2 or machine.card.release < BARRIER_LETS_GO_SINCE:
         group.keeps = group.keeps or numbers.pop(0)
     group.run(numbers, numbers).wait()

@@ -17,13 +17,13 @@ def handle(work: Work) -> Namespace:
         "wait": Native("Work.wait", lambda *_, **__: work.wait(), plain=False),
         "synchronize": Native("Work.synchronize", lambda: work.wait(), plain=False),
         "is_completed": Native("Work.is_completed", lambda: True),
-        "get_future": Native("Work.get_future", lambda: _future(work), plain=False),
+        "get_future": Native("Work.get_future", lambda: _future(work.future()), plain=False),
     }
     return Namespace("Work", names)
 
 
 def _future(work: Work) -> Namespace:
-    """``Work.get_future()``: to wait for it lets nothing go."""
+    """``Work.get_future()``: to wait for it lets nothing more go."""
     outputs = work.outputs
     names: dict[str, Value] = {
         "wait": Native("Future.wait", lambda: list(outputs), plain=False),

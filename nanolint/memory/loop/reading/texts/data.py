@@ -13,8 +13,15 @@ class DataLoader:
         collate_fn=None,
         pin_memory=False,
         drop_last=False,
-        *args,
-        **kwargs,
+        timeout=0,
+        worker_init_fn=None,
+        multiprocessing_context=None,
+        generator=None,
+        *,
+        prefetch_factor=None,
+        persistent_workers=False,
+        pin_memory_device="",
+        in_order=True,
     ):
         self.dataset = dataset
         self.sampler = sampler
@@ -44,7 +51,7 @@ def batches_of(samples, size, drop_last):
 class Sampler:
     """Which samples are drawn is no matter, only how many at once."""
 
-    def __init__(self, data_source=None, replacement=False, num_samples=None, *args, **kwargs):
+    def __init__(self, data_source=None, replacement=False, num_samples=None, generator=None):
         self.data_source = data_source
         self.drawn = num_samples
 

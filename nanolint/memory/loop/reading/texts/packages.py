@@ -67,7 +67,7 @@ class DistributedDataParallel(nn.Module):
         device_ids=None,
         output_device=None,
         dim=0,
-        broadcast_buffers=True,
+        broadcast_buffers=None,
         init_sync=True,
         process_group=None,
         bucket_cap_mb=None,
@@ -75,22 +75,48 @@ class DistributedDataParallel(nn.Module):
         check_reduction=False,
         gradient_as_bucket_view=False,
         static_graph=False,
-        **others,
+        delay_all_reduce_named_params=None,
+        param_to_hook_all_reduce=None,
+        mixed_precision=None,
+        device_mesh=None,
+        skip_all_reduce_unused_params=False,
+        bucket_cap_mb_list=None,
+        batched_grad_copy=False,
+        forward_sync_buffers=None,
+        lazy_bucket_allocation=False,
     ):
         super().__init__()
         self.module = module
         self.process_group = process_group  # None: all processes, for what is given it too
         self.device_ids, self.output_device, self.dim = device_ids, output_device, dim
-        self.broadcast_buffers = broadcast_buffers
+        self.broadcast_buffers = True if broadcast_buffers is None else broadcast_buffers
         self.find_unused_parameters = find_unused_parameters
         self.gradient_as_bucket_view, self.static_graph = gradient_as_bucket_view, static_graph
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
-        self.sends_buffers = broadcast_buffers and others.get("forward_sync_buffers", True)
-        if process_group is not None or not init_sync:
-            doubt("what DDP makes of process_group or init_sync")
+        renamed = forward_sync_buffers is not None  # this one sends them at the start in any case
+        self.sends_buffers = forward_sync_buffers if renamed else self.broadcast_buffers
+        others = {
+            "process_group": process_group,
+            "init_sync": None if init_sync else False,
+            "delay_all_reduce_named_params": delay_all_reduce_named_params,
+            "mixed_precision": mixed_precision,
+            "device_mesh": device_mesh,
+            "skip_all_reduce_unused_params": skip_all_reduce_unused_params or None,
+            "bucket_cap_mb_list": bucket_cap_mb_list,
+        }
+        for name, value in others.items():
+            if value is not None:
+                doubt("what DDP makes of " + name)
         self.reducer = reducer(
-            module, bucket_cap_mb, gradient_as_bucket_view, find_unused_parameters, static_graph
+            module,
+            renamed or self.broadcast_buffers,
+            bucket_cap_mb,
+            gradient_as_bucket_view,
+            find_unused_parameters,
+            static_graph,
+            batched_grad_copy,
+            lazy_bucket_allocation,
         )
 
     def forward(self, *args, **kwargs):

@@ -258,6 +258,8 @@ def _autocast(machine: Machine, device: str | None = None) -> Native:
         names = ["enabled", "dtype"] if device else ["device_type", "dtype", "enabled"]
         names.append("cache_enabled")
         options = dict(zip(names, given, strict=False)) | named
+        for name in options.keys() - {"device_type", "dtype", "enabled", "cache_enabled"}:
+            machine.assume(f"what autocast makes of {name}= is not known")
         kind = options.get("device_type", device)
         for each in (kind, options.get("enabled"), options.get("dtype")):
             if isinstance(each, Unknown):
