@@ -69,3 +69,17 @@ def test_one_that_is_not_there_is_not_known(tmp_path: Path) -> None:
     text = NET.replace("1000", "size").replace("BATCH", BATCH)
     found = explained(tmp_path, HEAD.replace("SIZE", READ["its length"]) + text)
     assert found["trust"] == "unknown"
+
+
+@pytest.mark.parametrize("place", ["", "assets"])
+@pytest.mark.parametrize(
+    "above", ["Path(__file__).parent.parent", "Path(__file__).resolve().parents[1]"]
+)
+def test_one_above_the_script_is_in_reach(tmp_path: Path, above: str, place: str) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    for each in (tmp_path / "train", tmp_path / place):
+        each.mkdir(exist_ok=True)
+    project(tmp_path / place, VOCABULARY["BPE"])
+    path = " / ".join([above, *([f'"{place}"'] if place else []), '"words"'])
+    size = f"from pathlib import Path\nsize = len(AutoTokenizer.from_pretrained(str({path})))"
+    assert peak(tmp_path / "train", size) == peak(tmp_path / "train", "size = 301")

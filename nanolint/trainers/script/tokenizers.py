@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import posixpath
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import Unusable
-from nanolint.files.door import MOST_BYTES, is_file, read_bytes
+from nanolint.files.door import FOLDER, MOST_BYTES, is_file, kind, read_bytes
 from nanolint.files.notes import memo
 from nanolint.regex import lazily
 from nanolint.run.program import DataFile
@@ -28,20 +29,36 @@ _OTHER_TOKENS = "additional_special_tokens"
 def tokenizers_from(sources: Iterable[SourceText], folders: Sequence[Path]) -> Iterator[DataFile]:
     """The tokenizers that the sources name, by their file or its folder, from one of ``folders``.
 
-    ``vocabulary`` is their own size, ``count`` that with the tokens that were added.
+    ``vocabulary`` is their own size, ``count`` that with the tokens that were added. The script
+    lies in the first folder: what lies above it goes by its way from there, too.
     """
     named = dict.fromkeys(
         posixpath.normpath(name) for each in sources for name in _TEXT.findall(each.text)
     )
-    for name in list(named)[:MOST_NAMED]:
-        for folder in folders:
-            whole = name.endswith(".json") and is_file(folder / name)
-            place = (folder / name).parent if whole else folder / name
-            path = folder / name if whole else place / NAME
-            sizes = _sizes(path, place) if is_file(path) else None
-            if sizes is not None:
-                yield DataFile(name, exists=True, vocabulary=sizes[0], count=sizes[1])
-                break
+    names = list(named)[:MOST_NAMED]
+    near = [
+        each for each in names if "/" not in each and any(kind(f / each) == FOLDER for f in folders)
+    ]
+    names += [f"{place}/{each}" for place in near for each in names if each != place]
+    for name in names[: 2 * MOST_NAMED]:
+        found = [each for folder in folders if (each := _named(folder, name)) is not None]
+        yield from found[:1]
+        for folder in folders[1:]:
+            each = _named(folder, name)
+            way = posixpath.relpath((folder / name).as_posix(), folders[0].as_posix())
+            if each is not None and way.startswith("../"):
+                yield replace(each, path=way)
+
+
+def _named(folder: Path, name: str) -> DataFile | None:
+    """The tokenizer of that name in a folder."""
+    whole = name.endswith(".json") and is_file(folder / name)
+    place = (folder / name).parent if whole else folder / name
+    path = folder / name if whole else place / NAME
+    sizes = _sizes(path, place) if is_file(path) else None
+    if sizes is None:
+        return None
+    return DataFile(name, exists=True, vocabulary=sizes[0], count=sizes[1])
 
 
 @memo
