@@ -118,7 +118,7 @@ def test_a_package_is_run_before_what_lies_in_it(tmp_path: Path) -> None:
 def test_a_package_that_does_what_is_not_known_leaves_no_number(tmp_path: Path) -> None:
     named = SCRIPT.replace("from layers import KINDS", "from layers.wide import Wide")
     named = named.replace('KINDS["wide"](64)', "Wide(64)").replace("DECIDED", "True")
-    init = "import torch\ntorch.set_default_dtype(torch.bfloat16)\n"
+    init = "import torch\ntorch.set_default_tensor_type(torch.cuda.HalfTensor)\n"
     assert explained(_package(tmp_path, init), named)["trust"] == "unknown"
 
 

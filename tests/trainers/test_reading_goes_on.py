@@ -313,3 +313,22 @@ def test_the_card_that_is_asked_about_answers(
 )
 def test_what_only_the_driver_says_of_a_card_is_open(tmp_path: Path, test: str) -> None:
     assert read(tmp_path, f"batch = 64 if {test} else 16")["trust"] == "unknown"
+
+
+HALF = "torch.set_default_dtype(torch.bfloat16)"
+WHOLE = "torch.set_default_dtype(torch.float32)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "peak"),
+    [
+        (HALF, "", 9_641_984),  # as PyTorch has it
+        (HALF, WHOLE, 9_641_984),
+        (f"{HALF}\nkept = torch.tensor([1.0] * 4096).cuda() / 2", "", 9_641_984 + 8192),
+        (f"before = torch.get_default_dtype()\n{HALF}\ntorch.set_default_dtype(before)", "", PEAK),
+    ],
+)
+def test_the_default_type_is_that_of_the_run(
+    tmp_path: Path, before: str, after: str, peak: int
+) -> None:
+    assert is_read(read(tmp_path, before, after), peak)

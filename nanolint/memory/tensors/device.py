@@ -112,6 +112,7 @@ class Device:
             AUTOGRAD: tuple(filter(None, (workspace_bytes,))),
         }
         self.allows_tf32 = False  # for products of float32
+        self.floats = FLOAT32  # the type of fractions if nobody says it
         self._newest = (0, "", 0)  # product: the allocations before it, what it took
         self.passing_bias_bytes = passing_bias_bytes
         # The backward pass adds biases where it computes again what a checkpoint left out.
@@ -143,6 +144,7 @@ class Device:
         made.attention_kernels = self.attention_kernels
         made.tuned_for = self.tuned_for
         made.allows_tf32 = self.allows_tf32
+        made.floats = self.floats
         return made
 
     @property

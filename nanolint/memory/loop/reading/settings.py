@@ -8,7 +8,7 @@ from nanolint.memory.compiled.derive.function import MOST_GRAPHS
 from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.torch.names import DYNAMO
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown
-from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.dtypes import FLOATING, Dtype
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
@@ -93,9 +93,8 @@ def table(machine: Script) -> dict[str, Value]:
         "set_default_device": Native(
             "set_default_device", lambda device: _device(machine, device), plain=False
         ),
-        "set_default_dtype": Native(
-            "set_default_dtype", lambda dtype: _dtype(machine, dtype), plain=False
-        ),
+        "set_default_dtype": Native("set_default_dtype", lambda d: _dtype(machine, d), plain=False),
+        "get_default_dtype": Native("get_default_dtype", lambda: machine.card.floats),
         "use_deterministic_algorithms": Native(
             DETERMINISTIC, lambda mode=None, **_: _deterministic(machine, mode), plain=False
         ),
@@ -113,8 +112,10 @@ def _device(machine: Script, device: Value) -> None:
 
 
 def _dtype(machine: Script, dtype: Value) -> None:
-    if dtype is not FLOAT32:
-        _decided(machine, "a default type other than float32")
+    if not isinstance(dtype, Dtype) or dtype.kind != FLOATING:
+        _decided(machine, "which default type is set")
+    for each in (machine.card, machine.host, machine.meta):
+        each.floats = dtype
 
 
 def _deterministic(machine: Script, mode: Value) -> None:

@@ -80,15 +80,15 @@ def zeros(
     fill_value: Number | None = 0,
     **_options: Any,
 ) -> Tensor:
-    """``torch.zeros``, ``ones``, ``empty``: float32 if nothing is said."""
-    return full_of(device, sizes_of(size), dtype or FLOAT32, MADE, fill_value)
+    """``torch.zeros``, ``ones``, ``empty``: the default type if nothing is said."""
+    return full_of(device, sizes_of(size), dtype or device.floats, MADE, fill_value)
 
 
 def rand(
     *size: int | Sequence[int], device: Device, dtype: Dtype | None = None, **_options: Any
 ) -> Tensor:
     """``torch.rand`` and ``randn``."""
-    return _random(device, sizes_of(size), dtype or FLOAT32, MADE)
+    return _random(device, sizes_of(size), dtype or device.floats, MADE)
 
 
 def normal(
@@ -104,7 +104,7 @@ def normal(
     of_numbers = not isinstance(mean, Tensor) and not isinstance(std, Tensor)
     if size is None or not of_numbers or tracer_at(device) is not None:
         raise NotModelled("torch.normal of tensors, or in a graph")
-    return empty(device, tuple(size), dtype or FLOAT32, MADE)
+    return empty(device, tuple(size), dtype or device.floats, MADE)
 
 
 def _random(device: Device, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
@@ -124,8 +124,14 @@ def full(
     **_options: Any,
 ) -> Tensor:
     """``torch.full``: of the number's type if nothing is said."""
-    found = FLOAT32 if isinstance(fill_value, Tensor) else DEFAULTS[kind_of(fill_value)]
+    found = device.floats if isinstance(fill_value, Tensor) else _type_of(fill_value, device)
     return full_of(device, tuple(size), dtype or found, MADE, fill_value)
+
+
+def _type_of(number: Number, device: Device) -> Dtype:
+    """The type that a number is made a tensor of."""
+    found = DEFAULTS[kind_of(number)]
+    return device.floats if found is FLOAT32 else found
 
 
 def arange(
@@ -149,7 +155,7 @@ def arange(
     assert not isinstance(by, complex)
     whole = all(isinstance(each, int) for each in (first, last, by))
     count = max(0, ceil((last - first) / by))
-    kind = dtype or (INT64 if whole else FLOAT32)
+    kind = dtype or (INT64 if whole else device.floats)
     return _numbered(device, count, kind, "arange", (count, first, by))
 
 
@@ -163,7 +169,7 @@ def linspace(
     **_options: Any,
 ) -> Tensor:
     """``torch.linspace`` and ``logspace``."""
-    return _numbered(device, steps, dtype or FLOAT32, "linspace", (start, end, steps))
+    return _numbered(device, steps, dtype or device.floats, "linspace", (start, end, steps))
 
 
 def _numbered(
@@ -182,7 +188,7 @@ def eye(
     n: int, m: int | None = None, *, device: Device, dtype: Dtype | None = None, **_options: Any
 ) -> Tensor:
     """``torch.eye``."""
-    return create(device, (n, n if m is None else m), dtype or FLOAT32, MADE, "eye")
+    return create(device, (n, n if m is None else m), dtype or device.floats, MADE, "eye")
 
 
 def randint(*bounds: Any, device: Device, dtype: Dtype | None = None, **options: Any) -> Tensor:
@@ -225,7 +231,7 @@ def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options:
         shape.append(len(inner))
         inner = inner[0] if inner else 0.0
     if not isinstance(inner, Tensor):
-        return create(device, tuple(shape), dtype or DEFAULTS[kind_of(inner)], MADE, "full", data)
+        return create(device, tuple(shape), dtype or _type_of(inner, device), MADE, "full", data)
     if inner.numel != 1:  # a row of numpy's: of PyTorch's own it takes numbers alone
         shape += inner.shape
     return create(device, tuple(shape), dtype or inner.dtype, MADE, "full", data)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def bernoulli(x: Tensor, p: Number | None = None) -> Tensor:
     """``torch.bernoulli``: of the type of the probabilities; zeros flow back."""
-    dtype = x.dtype if x.dtype.kind >= FLOATING else FLOAT32
+    dtype = x.dtype if x.dtype.kind >= FLOATING else x.device.floats
     if tracer_at(x.device) is None:
         return empty(x.device, x.shape, dtype, x.role.made("draws"))
     if p is not None or x.requires_grad:

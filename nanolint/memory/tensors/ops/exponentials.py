@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import FLOAT32, FLOATING, promote
+from nanolint.memory.tensors.dtypes import FLOATING, promote
 from nanolint.memory.tensors.ops.autocast import to_float32
 from nanolint.memory.tensors.ops.pointwise import add, div, elementwise, mul, rsub
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def floating(x: Tensor) -> Dtype:
     """The type of a function of ``x`` that is no integer."""
-    return x.dtype if x.dtype.kind >= FLOATING else FLOAT32
+    return x.dtype if x.dtype.kind >= FLOATING else x.device.floats
 
 
 def exp(x: Tensor) -> Tensor:

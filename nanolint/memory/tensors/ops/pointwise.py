@@ -39,13 +39,17 @@ def result_type(*operands: Operand) -> Dtype:
     aten/src/ATen/native/TypeProperties.cpp, ``result_type``.
     """
     found: list[Dtype | None] = [None, None, None]
+    floats = FLOAT32
     for each in operands:
         if isinstance(each, Tensor):
             level, dtype = (0, each.dtype) if each.shape else (1, each.dtype)
+            floats = each.device.floats
         else:
             level, dtype = 2, DEFAULTS[kind_of(each)]
         before = found[level]
         found[level] = dtype if before is None else promote(before, dtype)
+    if found[2] is FLOAT32:
+        found[2] = floats
     best: Dtype | None = None
     for dtype_at_level in found:
         if dtype_at_level is not None and (best is None or dtype_at_level.kind > best.kind):
@@ -158,10 +162,10 @@ def _times(g: Tensor, factor: Operand) -> Tensor:
 def div(
     x: Operand, other: Operand, *, rounding_mode: str | None = None, role: Role | None = None
 ) -> Tensor:
-    """``x / other``; integers become float32, but where the quotient is rounded."""
+    """``x / other``; integers become the default type, except if the quotient is rounded."""
     dtype = result_type(x, other)
     if dtype.kind < FLOATING and rounding_mode is None:
-        dtype = FLOAT32
+        dtype = next(each for each in (x, other) if isinstance(each, Tensor)).device.floats
     out = elementwise(dtype, "quotient", x, other, role=role, how=rounding_mode or "")
     if rounding_mode is not None:
         needs = _needs(x), _needs(other)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.ops.creation import MADE, create
 from nanolint.memory.tensors.ops.parts import narrow
 from nanolint.memory.tensors.tracing import tracer_at
@@ -29,5 +28,5 @@ def hann_window(
     if tracer_at(device) is not None:
         raise NotModelled("a window in a graph")
     is_longer = periodic and window_length > 1
-    made = create(device, (window_length + is_longer,), dtype or FLOAT32, MADE)
+    made = create(device, (window_length + is_longer,), dtype or device.floats, MADE)
     return narrow(made, 0, 0, window_length) if is_longer else made
