@@ -151,6 +151,7 @@ class Diagnostic:
     ``doubts``, a line each, are set where it is about a run's memory. ``origin`` is where the value
     stands that it is about, where that is not in the file; ``span`` is beside which it would go.
     ``holders`` are the lines of the model that hold the memory that it is about.
+    ``stops``: it ends the run; ``fits``: it says that the run fits.
     """
 
     code: str
@@ -169,6 +170,8 @@ class Diagnostic:
     details: tuple[str, ...] = ()
     origin: QuotedPlace | None = None
     holders: tuple[SourceLine, ...] = ()
+    stops: bool = False
+    fits: bool = False
 
     @property
     def line(self) -> str:

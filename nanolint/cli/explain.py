@@ -70,7 +70,7 @@ def run(arguments: list[str], streams: Streams) -> int:
         whole = found[0] if len(found) == 1 else found
         streams.stdout.write(json.dumps(whole, indent=2) + "\n")
     else:
-        _tell(config, cases, options, streams)
+        _tell(config, cases, plan, options, streams)
         for remark in plan.chosen.remarks:
             printer(streams.stdout, options.color).line((remark, "dim"))
     return 0
@@ -125,12 +125,16 @@ def _wants(options: Namespace, name: str) -> bool:
     return vars(options)[name] not in (None, False)
 
 
-def _tell(config: ConfigFile, cases: Sequence[Case], options: Namespace, streams: Streams) -> None:
+def _tell(
+    config: ConfigFile, cases: Sequence[Case], plan: Plan, options: Namespace, streams: Streams
+) -> None:
     from nanolint.report.explain import text
     from nanolint.source.text import LineIndex
 
     out = printer(streams.stdout, options.color)
-    text.render(config.name, cases, LineIndex(config.config.text), out)
+    usual = plan.usual if cases[0].target is None else ()
+    lines = LineIndex(config.config.text)
+    text.render(config.name, cases, lines, out, trace=config.config.trace, usual=usual)
 
 
 def _by_lines(config: ConfigFile, case: Case, options: Namespace, streams: Streams) -> int:

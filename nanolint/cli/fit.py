@@ -30,12 +30,6 @@ accumulation that keeps the effective batch.
   nanolint fit config/train_gpt2.py
   nanolint fit config/train_gpt2.py --gpu rtx-4070 --gpu 8xA100-40GB"""
 
-# From 8 to 192 GB: what is in desktops, what clouds rent, one old card without bfloat16.
-USUAL_CARDS = (
-    *("RTX 4060", "RTX 3080 10GB", "RTX 4070", "T4", "RTX 4080", "RTX 4090"),
-    *("RTX 5090", "A100 40GB", "L40S", "H100 SXM 80GB", "H200", "B200"),
-)
-
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Print the table for the config that ``arguments`` name; returns the exit status."""
@@ -81,14 +75,8 @@ def _targets(
     """
     if options.gpu:
         return [(target, True) for target in chosen]
-    from nanolint.gpus.lookup import find
-    from nanolint.settings.targets import placed
-
-    settings = plan.sourced.settings
     named = {target.gpu.name for target in chosen}
-    held = chosen[0].in_use_bytes if chosen and options.in_use is not None else 0
-    usual = [placed(replace(find(name), in_use_bytes=held), settings) for name in USUAL_CARDS]
-    targets = [(machine, False) for machine in usual if machine.gpu.name not in named]
+    targets = [(machine, False) for machine in plan.usual if machine.gpu.name not in named]
     targets += [(target, True) for target in chosen]
     return sorted(targets, key=lambda each: each[0].gpu.total_bytes)
 

@@ -128,7 +128,7 @@ def _judge(
     def result(text: str, report: Report) -> FileResult:
         report = offered(linted, text, report)
         judged = _result(name, text, report, plan, path, explicit=explicit)
-        return replace(judged, runs=_runs(report, setup, amounts=work.amounts))
+        return replace(judged, runs=_runs(report, setup, plan, amounts=work.amounts))
 
     if work.ignore:
         return _ignored(raw, source, linted, result)
@@ -190,6 +190,7 @@ def _result(
     if report.unjudged is not None and not explicit:
         # A file that was only met on the way through a folder may be left alone.
         remarks = (*remarks, f"{name}: {report.unjudged}")
+    no_run = _why_no_run(text, report, path, explicit=explicit)
     return FileResult(
         name=name,
         text=text if diagnostics else "",
@@ -198,7 +199,8 @@ def _result(
         error=report.unjudged if explicit else None,
         remarks=remarks,
         cards=plan.chosen.remarks,
-        no_run=_why_no_run(text, report, path, explicit=explicit),
+        no_run=no_run,
+        trains=no_run is not None and (trains(text) or _starts_training(text, path)),
         named=explicit,
         project=str(report.root) if report.root else None,
     )
@@ -214,10 +216,11 @@ def _starts_training(text: str, path: Path | None) -> bool:
     return why_not(text, path.absolute(), Options()) is not None
 
 
-def _runs(report: Report, setup: Setup, *, amounts: bool) -> tuple[JudgedRun, ...]:
+def _runs(report: Report, setup: Setup, plan: Plan, *, amounts: bool) -> tuple[JudgedRun, ...]:
     """The runs of a file; whether they fit, where any rule that was selected has asked."""
     memory = amounts or any(rule.needs >= {Need.RUN, Need.GPU} for rule in setup.rules)
-    return tuple(judged_runs(report.cases, memory=memory, amounts=amounts))
+    usual = () if setup.targets or not amounts else plan.usual
+    return tuple(judged_runs(report, memory=memory, amounts=amounts, usual=usual))
 
 
 def _why_no_run(text: str, report: Report, path: Path | None, *, explicit: bool) -> str | None:

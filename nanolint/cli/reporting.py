@@ -104,6 +104,7 @@ def _output(options: Namespace, streams: Streams) -> Iterator[TextIO]:
 def _tell(results: Results, streams: Streams, configuration: Configuration) -> None:
     """What the user must know beside the findings, on stderr."""
     options = configuration.options
+    streams.stdout.flush()  # the answer comes first
     traced = bugs.wants_traceback(verbose=options.verbose)
     for file in results.files:
         if file.error is not None:

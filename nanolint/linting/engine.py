@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import BesideSpan, Diagnostic, FlagSpan, Safety, Span
+from nanolint.diagnostics import BesideSpan, Diagnostic, FlagSpan, Safety, Severity, Span
 from nanolint.frozen import dataclass
 from nanolint.linting.columns import keep_columns
 from nanolint.linting.registry import describe, is_built_in
@@ -50,7 +50,8 @@ class Report:
     each with the statement that decides it; a safe fix changes only what it is about. ``problems``
     are lines about the project around the file. ``kind`` is None for a file that no rule had a
     reason to read.
-    ``cases`` are the file's runs, none where it holds none; ``root`` is the project's folder.
+    ``cases`` are the file's runs, none where it holds none; ``root`` is the project's folder, and
+    ``trace`` the command that traces the run.
     """
 
     path: Path | None
@@ -64,6 +65,7 @@ class Report:
     problems: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
     root: Path | None = None
+    trace: str = ""
 
 
 def lint(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -> Report:
@@ -112,7 +114,7 @@ def judge(context: Context, setup: Setup) -> Report:
     problems = [] if holds_none else list(context.project.problems)
     early = (rule for rule in setup.rules if Need.OUTCOME not in rule.needs)
     findings, skipped = _run(context, early, problems)
-    kept = unsuppressed(context, findings, setup, skipped)
+    kept = _without_fits(unsuppressed(context, findings, setup, skipped), context)
     last = (rule for rule in setup.rules if Need.OUTCOME in rule.needs)
     late, _ = _run(context, last, problems)
     return Report(
@@ -126,7 +128,19 @@ def judge(context: Context, setup: Setup) -> Report:
         problems=tuple(problems),
         cases=() if context.fault or context.kind is FileKind.SCRIPT else context.cases,
         root=context.project.root,
+        trace=context.trace,
     )
+
+
+def _without_fits(found: list[Diagnostic], context: Context) -> list[Diagnostic]:
+    """The findings without those that say that a run fits which certainly stops before."""
+    stopping = {each.gpu for each in found if each.stops}
+    if not stopping:
+        return found
+    cards = {case.target.label if case.target else None for case in context.cases}
+    if None in stopping or stopping >= cards:
+        stopping |= {each.gpu for each in found}
+    return [each for each in found if not (each.fits and each.gpu in stopping)]
 
 
 def _worth_parsing(text: str, project: Project, rules: Iterable[Rule], *, explicit: bool) -> bool:
@@ -168,7 +182,7 @@ def _run(
             continue
         try:
             found += [
-                tempered(_diagnostic(rule, finding, context), rule, context.cases)
+                tempered(_diagnostic(rule, finding, context), rule, context)
                 for finding in rule.check(context)
                 if finding.span != ELSEWHERE
             ]
@@ -227,6 +241,8 @@ def _diagnostic(rule: Rule, finding: Finding, context: Context) -> Diagnostic:
         brief=finding.brief,
         details=finding.details,
         holders=finding.holders,
+        stops=rule.stops and (finding.severity or rule.severity) is Severity.ERROR,
+        fits=rule.fits,
     )
 
 

@@ -19,12 +19,13 @@ from nanolint.linting.registry import Registry, Selection, UnknownRule
 from nanolint.linting.setup import Setup
 from nanolint.run.settled import NO_LINE, Options
 from nanolint.settings.tables import SettingsError
-from nanolint.settings.targets import OPTION, Choice, choose
+from nanolint.settings.targets import OPTION, Choice, choose, usual
 from nanolint.settings.torch_version import find_torch_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from nanolint.gpus.gpu import Machine
     from nanolint.launches.launch import Processes
     from nanolint.rule.api import Rule
     from nanolint.run.flags import LaunchLine
@@ -68,6 +69,11 @@ class Plan:
     @property
     def _sized_by_option(self) -> bool:
         return self.sourced.from_command("world-size")
+
+    @cached_property
+    def usual(self) -> tuple[Machine, ...]:
+        """The usual cards, for runs whose card nobody named."""
+        return usual(self.sourced)
 
     def check(self) -> None:
         """Raise SettingsError for a selector that names no rule."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nanolint.diagnostics import Safety, Severity
 from nanolint.rule.api import Need
 from nanolint.run.program import Profiled
-from nanolint.run.trust import Trust, in_short, least, ordered
+from nanolint.run.trust import Trust, in_short, least, ordered, way_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,16 +21,18 @@ if TYPE_CHECKING:
     from nanolint.diagnostics import Diagnostic
     from nanolint.rule.api import Rule
     from nanolint.rule.case import Case
+    from nanolint.rule.context import Context
     from nanolint.run.trust import Doubt
 
 
-def tempered(found: Diagnostic, rule: Rule, cases: Sequence[Case]) -> Diagnostic:
+def tempered(found: Diagnostic, rule: Rule, context: Context) -> Diagnostic:
     """``found`` with the trust of the run that it is about, and what a doubt takes from it.
 
     Only rules that need a run and a GPU speak of memory; all other findings stay as they are.
     """
     if not rule.needs >= {Need.RUN, Need.GPU}:
         return found
+    cases = context.cases
     about = [case for case in cases if case.target and case.target.label == found.gpu] or cases
     doubts = ordered(doubt for case in about for doubt in case.resolution.doubts)
     trust = least(case.resolution.trust for case in about)
@@ -44,7 +46,7 @@ def tempered(found: Diagnostic, rule: Rule, cases: Sequence[Case]) -> Diagnostic
     if trust is Trust.READ and found.severity is Severity.ERROR and all(map(_is_close, about)):
         close = "it is short by less than the error that was recorded of such models"
         return replace(found, severity=Severity.WARNING, notes=(*found.notes, close))
-    return _doubted(found, doubts) if trust is Trust.DOUBTED else found
+    return _doubted(found, doubts, context.trace) if trust is Trust.DOUBTED else found
 
 
 def _traced(case: Case) -> str | None:
@@ -68,8 +70,10 @@ def _is_close(case: Case) -> bool:
     return -verdict.margin_bytes <= error
 
 
-def _doubted(found: Diagnostic, doubts: Sequence[Doubt]) -> Diagnostic:
+def _doubted(found: Diagnostic, doubts: Sequence[Doubt], trace: str) -> Diagnostic:
     severity = Severity.WARNING if found.severity is Severity.ERROR else found.severity
     summary = in_short(doubts)
-    notes = found.notes if summary in found.message else (*found.notes, f"in doubt: {summary}")
-    return replace(found, severity=severity, notes=notes)
+    if summary in found.message:
+        return replace(found, severity=severity)
+    note = f"not certain: {summary}; {way_out(doubts, trace)}"
+    return replace(found, severity=severity, notes=(*found.notes, note))

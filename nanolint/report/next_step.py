@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nanolint.diagnostics import Diagnostic, Edit, Fix
+    from nanolint.linting.judged import JudgedRun
     from nanolint.report.results import FileResult, Results
 
 RUN, TRY, EDIT, CHANGE = "run", "try", "edit", "change"
@@ -22,8 +23,7 @@ def next_step(results: Results) -> dict[str, Any]:
     """One of four actions, why, and the lines to write for it.
 
     ``edit``: a line is wrong, and what to write is known. ``change``: something is wrong, and no
-    value mends it. ``run``: it runs and fits as far as is known, ``try``: the same, but whether it
-    fits is not known, or it is in doubt that it does not.
+    value mends it. ``run``: it runs and fits. ``try``: whether it fits is not known, or in doubt.
     """
     unusable = next((file for file in results.files if file.error is not None), None)
     if unusable is not None:
@@ -46,12 +46,20 @@ def next_step(results: Results) -> dict[str, Any]:
         return _step(TRY, f"{without.name} holds no run that is known here: {without.no_run}")
     unknown = next((run for run in runs if run.fits is None), None)
     if unknown is not None:
-        why = unknown.doubts[0] if unknown.doubts else "no card is named"
-        return _step(TRY, f"whether it fits is not known: {why}")
-    doubted = next((run.doubts[0] for run in runs if run.doubts), None)
+        if unknown.brief is not None:
+            return _step(TRY, f"no card is named: {unknown.brief.headline}")
+        return _step(TRY, f"whether it fits is not known: {_reason(unknown)}")
+    doubted = next((run for run in runs if run.doubts), None)
     if not runs:
         return _step(TRY, "there is no run that is known here")
-    return _step(RUN, "it fits" if doubted is None else f"it fits, in doubt: {doubted}")
+    if doubted is not None:
+        return _step(TRY, f"it probably fits, not certain: {_reason(doubted)}")
+    return _step(RUN, "it fits")
+
+
+def _reason(run: JudgedRun) -> str:
+    """The first doubt, and what settles it."""
+    return "; ".join(filter(None, (next(iter(run.doubts), ""), run.way_out))) or "no card is named"
 
 
 def _edits(file: FileResult, found: Diagnostic) -> dict[str, Any]:

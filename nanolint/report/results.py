@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nanolint.cached import cached_property
 from nanolint.frozen import dataclass
-from nanolint.run.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +34,7 @@ class FileResult:
     ``before`` is the text as it was. ``error`` says why the file could not be judged or written,
     ``remarks`` are lines about it or its project that change nothing, ``cards`` such about the
     targets. ``runs`` are what it holds to be judged, one for each card; ``no_run`` says why a file
-    that the user ``named``, or that trains something, holds none. ``project`` is the
+    that the user ``named``, or that ``trains`` something, holds none. ``project`` is the
     folder whose other files share its code.
     ``others`` are what the fixes edit beside it.
     ``is_launch``: it is a text with launch lines, whose runs are those of the files that they name.
@@ -55,6 +54,7 @@ class FileResult:
     trace: str | None = None  # of an internal error
     runs: tuple[JudgedRun, ...] = ()
     no_run: str | None = None
+    trains: bool = False
     named: bool = False
     project: str | None = None
     is_launch: bool = False
@@ -91,7 +91,7 @@ class Results:
         return [
             file
             for file in self.files
-            if file.no_run is not None or any(run.trust == Trust.UNKNOWN for run in file.runs)
+            if file.no_run is not None or any(run.is_unknown for run in file.runs)
         ]
 
     def fixable(self, safety: Safety) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.diagnostics import Severity
+from nanolint.linting.judged import NAME_YOURS, STOPS, Brief, JudgedRun
 from nanolint.report.printer import printable
 from nanolint.run.trust import Trust
 
@@ -12,104 +14,117 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.diagnostics import Diagnostic
-    from nanolint.linting.judged import JudgedRun
     from nanolint.report.printer import Printer
     from nanolint.report.results import FileResult
 
 READING = "NL0"  # how the codes of rules about reading begin
 MOST_REASONS = 3  # that are given unless asked for more
 MOST_ROWS = 20  # of the table of runs, unless asked for more
-STYLES = {"fits": "green", "barely fits": "yellow", "does not fit": "red"}
+STYLES = {"fits": "green", "barely fits": "yellow", "does not fit": "red", "stops": "red"}
 
+_SET = re.compile(r"--set [\w.-]+=[^\s;,)]+")
 
-def trace_hint(script: str | None = None) -> str:
-    """How to have a number of what cannot be read."""
-    return f"Tracing gives a number: nanolint trace -- python {script or 'train.py'} ..."
+Row: TypeAlias = "tuple[FileResult, JudgedRun, Brief]"
 
 
 def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = False) -> None:
     """Write how many runs of ``files`` were judged, doubted and not judged.
 
-    Nothing is written where all there is to say is that one run was judged, and not doubted.
+    Nothing is written if all there is to say is that one run was judged, and not doubted.
     """
     holding = [file for file in files if file.runs]
-    _reasons(files, printer, all_trainers=not holding, verbose=verbose)
+    waiting = [file for file in files if file.trains]
+    _reasons(files, printer, verbose=verbose)
     if not holding:
-        without = [file.name for file in files if file.no_run is not None]
-        one = without[0] if len(files) == 1 and without[:1] and without[0].endswith(".py") else None
-        hint = f" {trace_hint(one and printable(one))}" if without else ""
-        printer.paragraph(("No run was checked.", "bold yellow"), text=hint, indent="  ")
+        printer.line(("No run was checked.", "bold yellow"))
         return
-    unknown = sum(all(run.trust == Trust.UNKNOWN for run in file.runs) for file in holding)
-    doubted = sum(any(run.trust == Trust.DOUBTED for run in file.runs) for file in holding)
-    others = len([file for file in files if not file.runs and not file.is_launch])
+    unknown = sum(all(run.is_unknown for run in file.runs) for file in holding)
+    doubted = sum(any(_is_doubted(run) for run in file.runs) for file in holding)
     known = len(holding) - unknown
-    fits = [run.fits for file in holding for run in file.runs if run.trust != Trust.UNKNOWN]
+    unknown += len(waiting)
+    others = sum(not (file.runs or file.is_launch or file.trains) for file in files)
+    asked = [run for file in holding for run in file.runs if not run.is_unknown]
     cards = dict.fromkeys(run.gpu for file in holding for run in file.runs if run.gpu)
-    if known and cards and all(each is None for each in fits):
+    if cards and known and all(run.fits is None for run in asked):
         return  # nobody asked whether the runs fit
-    if len(holding) == 1 and not others and not doubted and not unknown and cards:
+    if len(holding) == 1 and not (others or unknown) and (not doubted or not cards):
         return
     parts = []
-    if not cards:
-        waiting = sum(any(run.fits is None for run in file.runs) for file in holding)
-        if not waiting and not others and len(holding) == 1:
-            return  # on no GPU, and none is needed
-        if waiting:
-            parts.append(f"{_number(waiting, 'run')}, memory not checked: no target GPU")
-        if waiting < len(holding):
-            parts.append(f"{_number(len(holding) - waiting, 'run')} checked, on no GPU")
-    else:
-        if known:
-            among = f", {_of(doubted, known)}in doubt" if doubted else ""
-            parts.append(f"{_number(known, 'run')} checked for {', '.join(cards)}{among}")
-        if unknown:
-            parts.append(f"{_number(unknown, 'run') if not known else unknown} not checked")
+    if known:
+        on = f"for {', '.join(cards)}" if cards else "for no card"
+        among = f", {_of(doubted, known)}in doubt" if doubted else ""
+        parts.append(f"{_number(known, 'run')} checked {on}{among}")
+    if unknown:
+        parts.append(f"{unknown if known else _number(unknown, 'run')} not checked")
     if others:
         parts.append(f"{_number(others, 'file')} {'hold' if others > 1 else 'holds'} no run")
     printer.line(f"{'; '.join(parts)}.")
+
+
+def rows_of(files: Sequence[FileResult]) -> list[Row]:
+    """Returns each run of which the answer is known."""
+    return [(file, run, run.brief) for file in files for run in file.runs if run.brief]
 
 
 def answers(files: Sequence[FileResult], printer: Printer, *, verbose: bool = False) -> None:
     """Write the answer for each run of which it is known in bytes: a line, or a table a card.
 
     Of more than ``MOST_ROWS`` runs nothing is written, unless ``verbose``.
-
-    A single run that does not fit has its answer above, in the finding.
     """
-    rows = [(file, run, run.brief) for file in files for run in file.runs if run.brief]
-    if len(rows) > MOST_ROWS and not verbose:
-        return
+    rows = rows_of(files)
     if len(rows) == 1:
-        file, run, brief = rows[0]
-        if not any(brief.headline == found.message for each in files for found in each.diagnostics):
-            printer.line(f"{printable(file.name)}: {brief.headline}{_doubted(run)}")
+        answer(*rows[0], printer)
+    elif len(rows) <= MOST_ROWS or verbose:
+        names = max((len(printable(file.name)) for file, _, _ in rows), default=0)
+        for card in dict.fromkeys(run.gpu for _, run, _ in rows):
+            _table(card, [row for row in rows if row[1].gpu == card], names, printer)
+
+
+def answer(file: FileResult, run: JudgedRun, brief: Brief, printer: Printer) -> None:
+    """Write the answer for the only run, unless a finding of the file has it."""
+    if brief.outcome == STOPS or heading(file, brief) is not None:
         return
-    names = max((len(printable(file.name)) for file, _, _ in rows), default=0)
-    outcomes = max((len(brief.outcome) for _, _, brief in rows), default=0)
-    sizes = max((len(brief.margin.partition(" ")[0]) for _, _, brief in rows), default=0)
-    takes = max((len(brief.takes) for _, _, brief in rows), default=0)
-    margins = max((len(f"{brief.margin}{_doubted(run)}") for _, run, brief in rows), default=0)
+    more = f"; {run.way_out}" if run.way_out else ""
+    if run.gpu is None:
+        more += f"; {NAME_YOURS}"
+    printer.paragraph(text=f"{file.name}: {brief.headline}{more}", indent="  ")
+
+
+def heading(file: FileResult, brief: Brief) -> Diagnostic | None:
+    """Returns the finding that says the same as the answer for a run."""
+    return next((each for each in file.diagnostics if each.message == brief.headline), None)
+
+
+def _table(card: str | None, rows: Sequence[Row], names: int, printer: Printer) -> None:
+    """Write a row for each run on one card."""
+    columns = list(zip(*(_cells(run, brief) for _, run, brief in rows), strict=True))
+    widths = [max(map(len, column)) for column in columns]
     if printer.width is not None:  # a longer name has a line to itself
-        names = max(0, min(names, printer.width - outcomes - takes - margins - 8))
-    for card, total in dict.fromkeys((run.gpu, brief.total) for _, run, brief in rows):
-        printer.line((f"{card}", "bold"), f" ({total})")
-        for file, run, brief in rows:
-            if (run.gpu, brief.total) != (card, total):
-                continue
-            name, (size, _, word) = printable(file.name), brief.margin.partition(" ")
-            if len(name) > names:
-                printer.line(f"  {name}")
-                name = ""
-            printer.line(
-                f"  {name:<{names}}  ",
-                (f"{brief.outcome:<{outcomes}}", STYLES[brief.outcome]),
-                f"  {brief.takes:>{takes}}  {size:>{sizes}} {word}{_doubted(run)}",
-            )
+        names = max(0, min(names, printer.width - sum(widths) - 8))
+    total = next((brief.total for _, _, brief in rows if brief.total), NAME_YOURS)
+    printer.line((card or "no card is named", "bold"), f" ({total})" if card else f": {total}")
+    for file, run, brief in rows:
+        name, (outcome, takes, margin) = printable(file.name), _cells(run, brief)
+        if len(name) > names:
+            printer.line(f"  {name}")
+            name = ""
+        printer.line(
+            f"  {name:<{names}}  ",
+            (f"{outcome:<{widths[0]}}", STYLES.get(outcome, "")),
+            f"  {takes:>{widths[1]}}  {margin}".rstrip(),
+        )
 
 
-def _doubted(run: JudgedRun) -> str:
-    return ", in doubt" if run.trust == Trust.DOUBTED else ""
+def _cells(run: JudgedRun, brief: Brief) -> tuple[str, str, str]:
+    """Returns what a row says of a run: ``fits``, ``10.7 GiB``, ``1.0 to spare, in doubt``."""
+    doubt = ", in doubt" if _is_doubted(run) else ""
+    if run.gpu is None and brief.outcome != STOPS:
+        return "needs", brief.takes, f"{brief.outcome}{doubt}"
+    return brief.outcome, brief.takes, f"{brief.margin}{doubt}"
+
+
+def _is_doubted(run: JudgedRun) -> bool:
+    return run.trust == Trust.DOUBTED and bool(run.doubts)
 
 
 def _of(count: int, total: int) -> str:
@@ -118,38 +133,45 @@ def _of(count: int, total: int) -> str:
     return "all " if total > 1 else ""
 
 
-def _reasons(
-    files: Sequence[FileResult], printer: Printer, *, all_trainers: bool, verbose: bool
-) -> None:
-    """Why files that were named hold no run, and why runs of which nothing is said are not judged.
-
-    ``all_trainers``: so of training scripts that nobody named.
-    """
+def _reasons(files: Sequence[FileResult], printer: Printer, *, verbose: bool) -> None:
+    """Write why runs are not known, and why files that were named hold none."""
     reasons = []
     for file in files:
         unknown = _unknown(file)
-        if file.no_run is not None and (file.named or all_trainers):
-            reasons.append(("No run in", file.name, file.no_run))
+        if file.no_run is not None:
+            reasons.append((file.name, *_without_run(file, file.no_run)))
         elif unknown is not None:
-            reasons.append(("Not checked:", file.name, unknown))
+            settles = f"; {unknown.way_out}" if unknown.way_out else ""
+            reasons.append((file.name, "Not checked: ", f"{unknown.doubts[0]}{settles}"))
     reasons = list(dict.fromkeys(reasons))  # runs of one file may have one reason
     shown = reasons if verbose else reasons[:MOST_REASONS]
-    for head, name, why in shown:
-        printer.paragraph((f"{head} ", "yellow"), text=f"{name}: {why}", indent="  ")
+    for name, head, why in shown:
+        printer.paragraph((head, "yellow"), text=f"{name}: {why}", indent="  ")
     if len(reasons) > len(shown):
         printer.line(
             f"{_number(len(reasons) - len(shown), 'more file')} like these (-v lists them)"
         )
 
 
-def _unknown(file: FileResult) -> str | None:
-    """Why no run of ``file`` is known, unless a finding says so: that something cannot be read, or
-    that the script fails."""
-    if any(run.trust != Trust.UNKNOWN for run in file.runs):
+def _without_run(file: FileResult, why: str) -> tuple[str, str]:
+    """Returns how to say that a file holds no run, and what settles it if it trains."""
+    if not file.trains:
+        return "No run in ", why
+    asked = dict.fromkeys(_SET.findall(why))
+    if asked:
+        return "Not checked: ", f"needs {' '.join(asked)}: {why}"
+    trace = f"nanolint trace -- python {file.name} ..."
+    return "Not checked: ", f"{why}; `{trace}` gives a number"
+
+
+def _unknown(file: FileResult) -> JudgedRun | None:
+    """Returns a run of a file of which no run is known, unless a finding says why: that something
+    cannot be read, or that the script fails."""
+    if not all(run.is_unknown for run in file.runs):
         return None
     if any(found.code.startswith(READING) or _fails(found) for found in file.diagnostics):
         return None
-    return next((run.doubts[0] for run in file.runs), None)
+    return next(iter(file.runs), None)
 
 
 def _fails(found: Diagnostic) -> bool:

@@ -26,7 +26,7 @@ from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.memory.verdict.smaller_step import best_smaller_step
 from nanolint.memory.verdict.smallest import smallest_card
 from nanolint.memory.verdict.verdict import Outcome, Verdict, is_comfortable, judge
-from nanolint.memory.verdict.words import amount, brief, headline
+from nanolint.memory.verdict.words import amount, brief, headline, probably
 from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Need, Once, Rule, rule
 from nanolint.rule.case import Case
 from nanolint.rule.context import Context
@@ -45,7 +45,7 @@ from nanolint.run.equation import Equation, Rounding, remainders
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import MEMORY, Layer, Unresolved
 from nanolint.run.terms import Given, Operation, Place, Surface, Term, as_written, describe
-from nanolint.run.trust import Subject, in_short, ordered
+from nanolint.run.trust import Subject, in_short, ordered, way_out
 from nanolint.source.assignments import EVERY, Assignment, Comment
 from nanolint.source.python import expression_tree, nodes, python_tree
 from nanolint.source.suppressions import SuppressedCode, Suppression
@@ -135,6 +135,7 @@ __all__ = [
     "obstacle",
     "ordered",
     "other_trainer",
+    "probably",
     "python_tree",
     "remainders",
     "replace_integer",
@@ -147,4 +148,5 @@ __all__ = [
     "step_floor_bytes",
     "text_of",
     "trainers_of",
+    "way_out",
 ]

@@ -76,6 +76,8 @@ class Rule:
     file). ``once``: what the report shows a single time for a project, with the other places in
     a note.
     ``counts_processes``: on how many processes the run is started makes a difference to it.
+    ``stops``: its errors end the run before its memory matters; ``fits``: its findings say that the
+    run fits, which nobody says of a run that stops.
     """
 
     code: str
@@ -90,6 +92,8 @@ class Rule:
     markers: tuple[str, ...] = ()
     once: Once | None = None
     counts_processes: bool = False
+    stops: bool = False
+    fits: bool = False
 
     @property
     def depends_on_machine(self) -> bool:
@@ -139,6 +143,8 @@ def rule(
     markers: tuple[str, ...] = (),
     once: Once | None = None,
     counts_processes: bool = False,
+    stops: bool = False,
+    fits: bool = False,
 ) -> Callable[[Callable[[Context], Findings]], Rule]:
     """Make a rule of a check function."""
 
@@ -156,6 +162,8 @@ def rule(
             markers=markers,
             once=once,
             counts_processes=counts_processes,
+            stops=stops,
+            fits=fits,
         )
 
     return decorate

@@ -228,6 +228,11 @@ class Context:
         return Span(0, 0)
 
     @property
+    def trace(self) -> str:
+        """The command that traces the run: it settles what only a run tells."""
+        return self.config.trace
+
+    @property
     def is_train_script(self) -> bool:
         """Whether the file is a train.py, whose globals are what configs inherit."""
         from nanolint.trainers.nanogpt.kind import FileKind

@@ -35,19 +35,28 @@ class Subject(IntEnum):
     ENVIRONMENT = 7  # a variable that PyTorch reads
 
 
+# What settles a doubt about these.
+OPTIONS = {
+    Subject.PROCESSES: "--world-size N",
+    Subject.SCRIPT: "--train-script PATH",
+    Subject.VOCABULARY: "--set vocab_size=N",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """Something that a verdict rests on and that is not known.
 
     ``text`` is a clause that says what, and needs nothing else to be understood: "get_batch is not
     nanoGPT's own". ``path`` and ``line`` (from 1) are where that is decided, None where there is no
-    such place.
+    such place. ``settled_by`` are the options that would settle it, if there are any of its own.
     """
 
     subject: Subject
     text: str
     path: Path | None = None
     line: int | None = None
+    settled_by: str = ""
 
     def __str__(self) -> str:
         """In one line, with the place: "get_batch is not nanoGPT's own (train.py:116)"."""
@@ -67,6 +76,13 @@ def in_short(doubts: Sequence[Doubt]) -> str:
     others = len(doubts) - 1
     more = f", and {others} more doubt{'s' if others > 1 else ''}" if others else ""
     return f"{doubts[0]}{more}"
+
+
+def way_out(doubts: Iterable[Doubt], trace: str) -> str:
+    """Returns what settles ``doubts``: options if all have some, else the command ``trace``."""
+    options = [each.settled_by or OPTIONS.get(each.subject, "") for each in doubts]
+    told = " ".join(dict.fromkeys(options)) if all(options) else trace
+    return f"`{told}` settles it"
 
 
 def ordered(doubts: Iterable[Doubt]) -> tuple[Doubt, ...]:

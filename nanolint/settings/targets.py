@@ -26,6 +26,11 @@ Claims: TypeAlias = "tuple[tuple[tuple[str, ...], Machine], ...]"  # patterns of
 
 OPTION, VARIABLE, LOCAL = "--gpu", "NANOLINT_GPU", "the local card"
 AUTO = "auto"
+# From 8 to 192 GB: what is in desktops, what clouds rent, one old card without bfloat16.
+USUAL_CARDS = (
+    *("RTX 4060", "RTX 3080 10GB", "RTX 4070", "T4", "RTX 4080", "RTX 4090"),
+    *("RTX 5090", "A100 40GB", "L40S", "H100 SXM 80GB", "H200", "B200"),
+)
 CARD_TOTAL, CARD_NOW = ("card", "total"), ("card", "now")  # what was asked of the card in here
 
 
@@ -123,6 +128,22 @@ def _as_it_is_now(target: Machine, place: str) -> Machine:
         asked = f"{AUTO} is what is in use on the card in this machine, a {local.gpu.name}"
         raise SettingsError(f"{place}: {asked}, and not on {target.gpu.name}")
     return replace(target, in_use_bytes=local.in_use_bytes)
+
+
+def usual(sourced: Sourced) -> tuple[Machine, ...]:
+    """Returns the usual cards, with what ``--in-use`` says: for a run whose card nobody named."""
+    from nanolint.gpus.lookup import find
+
+    settings = sourced.settings
+    if settings.platform == "macos":
+        return ()
+    found = [placed(find(name), settings) for name in USUAL_CARDS]
+    held = settings.in_use
+    if held is None or held.strip().lower() == AUTO or not sourced.from_command("in-use"):
+        return tuple(found)
+    nbytes = _holding(found[-1], held, sourced.place("in-use")).in_use_bytes
+    roomy = (each for each in found if each.gpu.total_bytes > nbytes)
+    return tuple(replace(each, in_use_bytes=nbytes) for each in roomy)
 
 
 def placed(machine: Machine, settings: Settings) -> Machine:

@@ -61,6 +61,30 @@ class TestStatus:
         assert nanolint("a.py", GPU, "--fix").status == 0
 
 
+class TestWithoutACard:
+    @pytest.mark.parametrize("batch_size", [2, 16])
+    def test_the_first_line_has_the_number_and_the_card_that_fits(self, batch_size: int) -> None:
+        write("a.py", LARGE.replace("= 16", f"= {batch_size}") + "compile = False\n")
+        outcome = nanolint("a.py")
+        told = re.fullmatch(
+            r"a\.py: needs ([\d.]+) GiB: fits (.+) \([\d.]+\) and larger"
+            r"(?:, (?:not|barely) (.+))?; name yours with --gpu",
+            outcome.out.splitlines()[0],
+        )
+        assert told, outcome.out
+        assert outcome.status == 0
+        needs, fits, not_on = told.groups()
+        assert f"a.py: fits {fits}: {needs} of " in nanolint("a.py", f"--gpu={fits}").out
+        assert f"fits {not_on}: " not in nanolint("a.py", f"--gpu={not_on}").out
+
+    def test_several_runs_have_a_row_each(self) -> None:
+        write("a.py", SMALL)
+        write("b.py", LARGE)
+        head, *rows = nanolint("a.py", "b.py").out.splitlines()
+        assert head == "no card is named: name yours with --gpu"
+        assert [row.split()[:2] for row in rows[:2]] == [["a.py", "needs"], ["b.py", "needs"]]
+
+
 class TestFiles:
     def test_without_arguments_this_folder_is_judged(self) -> None:
         write("config/a.py", HEADS)
@@ -244,7 +268,7 @@ class TestOutput:
         out = nanolint("a.py", GPU).out
         assert out.startswith("error[NL303]: n_embd = 384 ")
         assert "\n 1 | n_embd = 384\n   | ^^^^^^^^^^^^\n" in out
-        assert out.endswith("Found 1 error in 1 file.\n1 run not checked.\n")
+        assert out.endswith("\n\nFound 1 error in 1 file.\n"), "what stops is no unknown run"
 
     def test_the_settings_may_choose(self) -> None:
         write("a.py", HEADS)

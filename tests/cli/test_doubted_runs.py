@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,17 +32,21 @@ def findings(*arguments: str) -> list[dict[str, Any]]:
 def test_a_doubted_run_that_fits_is_told_once() -> None:
     for name in "abc":
         write(f"config/{name}.py", SMALL)
-    (found,) = findings("config", GPU)
+    found, *others = findings("config", GPU)
+    assert [each["code"] for each in others] == ["NL005", "NL005"], "each place is an entry"
     assert (found["code"], found["severity"]) == ("NL005", "warning")
     assert found["trust"] == "doubted"
-    assert found["message"].startswith("whether the run fits RTX 3060 12GB is in doubt: ")
+    assert found["message"].startswith("probably fits RTX 3060 12GB: ")
+    assert found["message"].endswith("`nanolint trace -- python train.py config/a.py` settles it")
     first, loop = found["doubts"]
     assert first in found["message"]
     assert first.startswith("the script cannot be read: ")
     assert loop == "the training loop is taken for nanoGPT's own (train.py)"
-    assert found["notes"] == [f"in doubt: {loop}", "also in config/b.py:1, config/c.py:1"]
+    assert found["notes"] == [f"not certain: {loop}"]
     outcome = nanolint("config", GPU)
     assert outcome.status == 1
+    assert outcome.out.count("warning[NL005]") == 1
+    assert "also in config/b.py:1, config/c.py:1" in outcome.out
     assert outcome.out.endswith("3 runs checked for RTX 3060 12GB, all in doubt.\n")
 
 
@@ -51,11 +56,27 @@ def test_a_doubted_run_that_does_not_fit_is_a_warning_with_an_unsafe_fix() -> No
     (found,) = findings("config/large.py", GPU, "--select=NL1,NL005")
     assert (found["severity"], found["trust"]) == ("warning", "doubted")
     assert found["fix"]["safety"] == "unsafe"
-    assert found["notes"][-1] == f"in doubt: {found['doubts'][0]}, and 1 more doubt"
+    settles = "`nanolint trace -- python train.py config/large.py` settles it"
+    told = f"not certain: {found['doubts'][0]}, and 1 more doubt; {settles}"
+    assert found["notes"][-1] == told
     nanolint("--fix", "config/large.py", GPU, "--select=NL1")
     assert config.read_text() == LARGE
     nanolint("--fix", "--unsafe-fixes", "config/large.py", GPU, "--select=NL1")
     assert config.read_text() != LARGE
+
+
+@pytest.mark.usefixtures("fork")
+def test_nothing_is_said_to_fit_after_an_error_that_stops_the_run() -> None:
+    text = SMALL.replace("gradient_accumulation_steps = 8", "gradient_accumulation_steps = 9")
+    write("config/a.py", text)
+    outcome = nanolint("config/a.py", "--gpu=8xa100-40gb")
+    assert outcome.status == 1
+    assert "error[NL304]" in outcome.out
+    assert "fits" not in outcome.out
+    assert "doubt" not in outcome.out
+    write("config/b.py", SMALL)
+    table = nanolint("config", "--gpu=8xa100-40gb").out
+    assert re.search(r"config/a.py +stops +see NL304", table)
 
 
 def test_a_run_without_doubts_is_an_error_with_a_safe_fix(tmp_path: Path) -> None:
@@ -84,8 +105,9 @@ def test_a_lone_config_that_fits_has_one_line_with_the_sizes_that_are_nanogpts_o
     outcome = nanolint(name, GPU, "--output-format=concise", "--ignore=NL3", stdin=text.encode())
     line, *_ = outcome.out.splitlines()
     own = "gradient_accumulation_steps, n_layer, n_head and n_embd are nanoGPT's own"
-    assert line.endswith(f" is in doubt: {own}: no script is near that says")
-    assert outcome.out.count("NL005") == outcome.out.count("in doubt: ") == 1
+    assert f", not certain: {own}: no script is near that says; " in line
+    assert line.endswith("--set n_layer=N --set n_head=N --set n_embd=N` settles it")
+    assert outcome.out.count("NL005") == outcome.out.count("not certain: ") == 1
 
 
 def test_a_lone_config_is_fixed_unasked_only_where_it_sets_all_sizes() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,7 @@ class TestTheRun:
         assert out.status == 0
         assert "batch_size ? not known before the run" in words(out.out)
         assert "Memory cannot be checked" in out.out
-        assert "nanolint trace -- python train.py" in out.out
+        assert "`--set batch_size=N` settles it" in out.out
 
     def test_values_that_nanogpt_would_refuse(self) -> None:
         Path("config.py").write_text("n_embd = 500\nbatch_size = 4\n", encoding="utf-8")
@@ -100,10 +101,15 @@ class TestTheRun:
 
 
 class TestTheBudget:
-    def test_without_a_target_there_is_a_peak_and_no_verdict(self, config: str) -> None:
+    def test_without_a_target_there_is_a_peak_and_the_cards_that_have_it(self, config: str) -> None:
         out = nanolint("explain", config).out
+        told = out.splitlines()[1]
+        assert re.fullmatch(
+            r"needs [\d.]+ GiB: fits RTX 4080 \([\d.]+\) and larger, not RTX 4070; "
+            "name yours with --gpu",
+            told,
+        )
         assert "At the peak, in the backward pass at: gradient of the logits" in words(out)
-        assert "No target GPU" in out
         assert "PyTorch would stop" not in out
 
     def test_the_components_add_up(self, config: str) -> None:

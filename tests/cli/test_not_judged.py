@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from nanolint.report.runs import trace_hint
 from tests.support.cli_configs import GPU, LARGE, SMALL, write
 from tests.support.command import nanolint
 from tests.support.project_tree import write_project
@@ -24,8 +23,8 @@ def test_a_named_program_is_said_to_hold_no_run() -> None:
     outcome = nanolint("train_x.py", GPU)
     assert outcome.status == 0
     assert outcome.out == (
-        f"No run in train_x.py: {NO_CALL} (train_x.py:4)\n"
-        f"No run was checked. {trace_hint('train_x.py')}\n"
+        f"Not checked: train_x.py: {NO_CALL} (train_x.py:4); "
+        "`nanolint trace -- python train_x.py ...` gives a number\nNo run was checked.\n"
     )
 
 
@@ -42,8 +41,8 @@ def test_a_folder_ends_with_what_was_judged(tmp_path: Path) -> None:
     write("config/b.py", SMALL.replace("= 8", "= choose()"))
     write("tools/x.py", OTHER_TRAINER)
     out = nanolint(".", GPU).out
-    assert out.endswith("2 runs checked for RTX 3060 12GB; 1 not checked; 4 files hold no run.\n")
-    assert nanolint("config").out.endswith("2 runs, memory not checked: no target GPU.\n")
+    assert out.endswith("2 runs checked for RTX 3060 12GB; 2 not checked; 3 files hold no run.\n")
+    assert "Not checked: tools/x.py: " in out
 
 
 def test_launch_refuses_a_script_that_is_no_run() -> None:
@@ -107,7 +106,7 @@ class TestJsonFull:
 def test_the_same_reason_is_not_given_twice() -> None:
     write("a.py", SMALL)
     out = nanolint("a.py", GPU, "--set", "n_embd=769", "--output-format=concise").out
-    assert out.splitlines()[1:] == ["Found 1 error in 1 file.", "1 run not checked."]
+    assert out.splitlines()[1:] == ["Found 1 error in 1 file."]
 
 
 @pytest.mark.parametrize("output_format", ["json", "json-full", "sarif", "github"])
@@ -138,8 +137,9 @@ def test_other_trainers_of_a_folder_are_named() -> None:
     write("scripts/base_train.py", OTHER_TRAINER)
     write("scripts/tools.py", "print(1)\n")
     assert nanolint("scripts", GPU).out == (
-        f"No run in scripts/base_train.py: {NO_CALL} (base_train.py:4)\n"
-        f"No run was checked. {trace_hint()}\n"
+        f"Not checked: scripts/base_train.py: {NO_CALL} (base_train.py:4); "
+        "`nanolint trace -- python scripts/base_train.py ...` gives a number\n"
+        "No run was checked.\n"
     )
 
 

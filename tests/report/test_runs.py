@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 
 import pytest
 
@@ -16,6 +15,7 @@ FITS = JudgedRun("RTX 4070", True, "exact")
 DOUBTED = JudgedRun("RTX 4070", True, "doubted", ("the context is not known",))
 UNKNOWN = JudgedRun("RTX 4070", None, "unknown", ("not known before the run: batch_size",))
 NO_CARD = JudgedRun(None, None, "exact")
+STOPS = JudgedRun("RTX 4070", False, "unknown")
 ON_CPU = JudgedRun(None, True, "exact")
 SCRIPT = FileResult("model.py")
 
@@ -40,10 +40,10 @@ def holding(*found: JudgedRun) -> FileResult:
         ([holding(ON_CPU)], ""),
         (
             [holding(ON_CPU), holding(NO_CARD), SCRIPT],
-            "1 run, memory not checked: no target GPU; 1 run checked, on no GPU; "
-            "1 file holds no run.",
+            "2 runs checked for no card; 1 file holds no run.",
         ),
-        ([holding(NO_CARD)], "1 run, memory not checked: no target GPU."),
+        ([holding(NO_CARD)], ""),
+        ([holding(STOPS), holding(FITS)], "2 runs checked for RTX 4070."),
         (
             [holding(FITS), holding(DOUBTED), holding(UNKNOWN), SCRIPT],
             "2 runs checked for RTX 4070, 1 of them in doubt; 1 not checked; 1 file holds no run.",
@@ -75,17 +75,22 @@ def test_many_reasons_are_cut_short() -> None:
     assert said[2:] == [
         "No run in c.py: trains nothing",
         "2 more files like these (-v lists them)",
-        f"No run was checked. {runs.trace_hint()}",
+        "No run was checked.",
     ]
     assert "No run in e.py: trains nothing\n" in written(*files, verbose=True)
 
 
-def test_other_trainers_of_a_folder_are_named_where_no_run_was_judged() -> None:
-    trainer = FileResult("base_train.py", no_run="takes its values from argparse")
-    told = "No run in base_train.py: takes its values from argparse\n"
-    assert written(trainer, SCRIPT) == f"{told}No run was checked. {runs.trace_hint()}\n"
-    assert told not in written(trainer, holding(FITS))
-    assert told in written(replace(trainer, named=True), holding(FITS))
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        ("its batch is not known", "its batch is not known; `nanolint trace -- python t.py ...`"),
+        ("not known: --set depth=20 (a.py:3)", "needs --set depth=20: not known: --set depth=20"),
+    ],
+)
+def test_what_trains_and_is_not_known_is_counted_with_what_settles_it(why: str, told: str) -> None:
+    trainer = FileResult("t.py", no_run=why, trains=True)
+    assert f"Not checked: t.py: {told}" in written(trainer, SCRIPT)
+    assert written(trainer, holding(FITS)).endswith("1 run checked for RTX 4070; 1 not checked.\n")
 
 
 def table(width: int | None, *names: str) -> list[str]:
@@ -123,4 +128,3 @@ def test_reasons_stay_within_a_terminal() -> None:
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith("No run in scripts/chat_sft.py: its batch is not known: an item")
     assert " ".join(" ".join(lines).split()).count("an item that only the run knows") == 4
-    assert "No run was checked. Tracing gives a number: nanolint trace" in " ".join(lines)

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.gpus import abilities
 from nanolint.memory.recording import allocated_bytes, recorded
+from nanolint.memory.verdict.ladder import is_modern, on_modern_card
 from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable, passes
-from nanolint.run.run import Attention
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.run import Run
-
-# Without flash attention and bfloat16 the run would be another one.
-FIRST_CAPABILITY = max(abilities.FLASH, abilities.BFLOAT16)
 
 NOT_FOR_SALE = ("Laptop", "Max-Q")
 
@@ -32,8 +28,7 @@ def smallest_card(run: Run, machine: Machine) -> Gpu | None:
     def on(gpu: Gpu) -> Machine:
         return replace(machine, gpu=gpu, count=None, in_use_bytes=0)
 
-    if run.dtype != "float32" and (run.program is None or run.attention is Attention.EFFICIENT):
-        run = replace(run, attention=Attention.FLASH)
+    run = on_modern_card(run)
     tape = recorded(run).tape
 
     def may_fit(gpu: Gpu) -> bool:
@@ -52,6 +47,4 @@ def smallest_card(run: Run, machine: Machine) -> Gpu | None:
 
 
 def _is_candidate(gpu: Gpu) -> bool:
-    capability = gpu.compute_capability
-    modern = capability is not None and capability >= FIRST_CAPABILITY
-    return gpu.vendor == "nvidia" and modern and not any(word in gpu.name for word in NOT_FOR_SALE)
+    return is_modern(gpu) and not any(word in gpu.name for word in NOT_FOR_SALE)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.verdict.verdict import Outcome, kept_bytes
-from nanolint.units import GIB, MIB
+from nanolint.units import GIB, MIB, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nanolint.memory.verdict.verdict import Verdict
 
@@ -35,6 +35,12 @@ def headline(verdict: Verdict) -> str:
         return f"fits {card} {room} ({share(verdict)}), within the prediction's error"
     segments = " without expandable segments" if outcome is Outcome.FRAGMENTED else ""
     return f"does not fit {card}{segments}: needs {share(verdict)} ({margin(verdict)})"
+
+
+def probably(verdicts: Sequence[Verdict]) -> str:
+    """Returns the headline of a run that fits these cards, as far as is known."""
+    cards = (f"{each.target.label}: {share(each)} ({margin(each)})" for each in verdicts)
+    return f"probably fits {listed(list(cards))}"
 
 
 def brief(verdict: Verdict) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.report.excerpt import clipped, flattened
-from nanolint.report.explain.words import COMPONENTS, judged
+from nanolint.report.explain.words import COMPONENTS, answer
 from nanolint.report.lines import functions_of
 from nanolint.report.printer import printable
 from nanolint.source.text import LineIndex
@@ -29,8 +29,8 @@ def render(name: str, case: Case, found: LineReport, printer: Printer, width: in
     """Write the table and the text of the case of the file called ``name``."""
     lines = found.lines
     printer.line((printable(name), "bold underline"))
-    if (answer := judged(case)) is not None:
-        printer.line(answer)
+    if told := answer(case):
+        printer.line(printable(told))
     if case.resolution.provenance is not None:
         printer.line(printable(case.resolution.provenance))
     for doubt in case.resolution.doubts:

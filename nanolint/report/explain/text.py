@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.linting.judged import way_out_of
 from nanolint.memory.verdict.replay import replay
 from nanolint.report.explain import budget, card, described, failure, settings, speed
 from nanolint.report.explain.log_lines import log_lines
-from nanolint.report.explain.words import judged
+from nanolint.report.explain.words import answer
 from nanolint.report.printer import printable
-from nanolint.report.runs import trace_hint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanolint.gpus.gpu import Machine
     from nanolint.report.printer import Printer
     from nanolint.rule.case import Case
     from nanolint.run.settled import Resolution
@@ -23,8 +24,19 @@ NO_TERMINAL = 80  # columns, where there is no terminal to ask
 WIDEST = 100
 
 
-def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer) -> None:
-    """Write the explanation of the file called ``name``, for each of its cases."""
+def render(
+    name: str,
+    cases: Sequence[Case],
+    lines: LineIndex,
+    printer: Printer,
+    *,
+    trace: str,
+    usual: Sequence[Machine],
+) -> None:
+    """Write the explanation of the file called ``name``, for each of its cases.
+
+    ``trace`` is the command that traces the run, ``usual`` are the cards to name if none is given.
+    """
     width = width_of(printer)
     shown: Resolution | None = None
     for case in cases:
@@ -32,8 +44,8 @@ def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer)
             printer.line((printable(name), "bold underline"))
         else:
             printer.blank()
-        if (answer := judged(case)) is not None:
-            printer.line(answer)
+        if told := answer(case, usual):
+            printer.line(printable(told))
         if shown is None or not _same(shown, case.resolution):
             shown = case.resolution
             printer.blank()
@@ -43,9 +55,9 @@ def render(name: str, cases: Sequence[Case], lines: LineIndex, printer: Printer)
                 settings.render(case, lines, printer)
             _log(case, printer, width)
         if case is cases[0]:
-            _doubts(case, printer)
+            _doubts(case, printer, trace)
         printer.blank()
-        _memory(name, case, printer, width)
+        _memory(case, printer, width, trace)
 
 
 def width_of(printer: Printer) -> int:
@@ -67,34 +79,34 @@ def _log(case: Case, printer: Printer, width: int) -> None:
         printer.line(text if len(text) <= width else f"{text[: width - 3]}...")
 
 
-def _doubts(case: Case, printer: Printer) -> None:
+def _doubts(case: Case, printer: Printer, trace: str) -> None:
     if case.resolution.provenance is not None:
         printer.line((printable(case.resolution.provenance), "bold"))
     for left in case.resolution.left_open:
         printer.paragraph("left open: ", text=left, indent="  ")
     for doubt in case.resolution.doubts:
         printer.paragraph(("in doubt: ", "yellow"), text=str(doubt), indent="  ")
+    if case.resolution.doubts:
+        printer.line(f"  {printable(way_out_of(case.resolution, trace))}")
 
 
-def _memory(name: str, case: Case, printer: Printer, width: int) -> None:
+def _memory(case: Case, printer: Printer, width: int, trace: str) -> None:
     run, verdict = case.run, case.verdict
     if run is None:
         printer.line(("Memory cannot be checked", "bold yellow"))
         for unresolved in case.resolution.unresolved:
             printer.paragraph(f"  {unresolved.words}: ", text=unresolved.reason, indent="    ")
-        if not any(each.impossible or each.untraced for each in case.resolution.unresolved):
-            script = name if case.resolution.described is not None else None
-            printer.line(f"  {trace_hint(script and printable(script))}")
+        if settles := way_out_of(case.resolution, trace):
+            printer.line(f"  {printable(settles)}")
     elif not run.on_gpu:
         printer.line(f"device = {run.device!r}: nothing is allocated on a GPU")
     elif verdict is None:
         budget.render(replay(run), printer, width)
-        printer.blank()
-        printer.line(("No target GPU", "bold"), ": name one with --gpu rtx-4070 for a verdict")
     else:
         budget.render(verdict.replay, printer, width)
         printer.blank()
         card.render(case, verdict, printer)
+        printer.stream.flush()  # what would help takes a while to find
         failure.render(case, verdict, printer, width)
         steps = run.max_iters if case.resolution.described is None else 0
         speed.render(run, verdict.target, printer, steps=steps)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.linting.judged import NAME_YOURS, PROBABLY, answered
 from nanolint.memory.tape import Component, Phase
 from nanolint.memory.verdict.verdict import Outcome
-from nanolint.memory.verdict.words import headline
-from nanolint.run.trust import Trust
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.gpus.gpu import Machine
     from nanolint.rule.case import Case
 
 PHASES = {
@@ -42,9 +44,10 @@ OUTCOMES = {
 }
 
 
-def judged(case: Case) -> str | None:
-    """The verdict in one line; of one that is in doubt, that it is. None where there is none."""
-    if case.verdict is None:
-        return None
-    doubted = case.resolution.trust is Trust.DOUBTED
-    return f"{headline(case.verdict)}{', in doubt' if doubted else ''}"
+def answer(case: Case, usual: Sequence[Machine] = ()) -> str:
+    """Returns the verdict, or without a card what the run needs, in one line; empty if unknown."""
+    brief, doubts = (None, ()) if case.run is None else answered(case, usual)
+    if brief is None:
+        return ""
+    doubt = ", in doubt" if doubts and PROBABLY not in brief.headline else ""
+    return f"{brief.headline}{doubt}{'' if case.target else f'; {NAME_YOURS}'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
@@ -17,8 +18,6 @@ from nanolint.trainers.nanogpt.resolve import resolve
 from nanolint.trainers.nanogpt.steps import environment_of, is_train_script
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nanolint.gpus.gpu import Machine
     from nanolint.run.settled import Options, Project, Resolution
     from nanolint.source.assignments import Comment
@@ -43,6 +42,18 @@ class Config:
     module: Module
     project: Project
     options: Options
+
+    @property
+    def trace(self) -> str:
+        """The command that traces the run: it settles what only a run tells."""
+        script, options = self.project.train_script, self.options
+        is_started = self.kind is not FileKind.CONFIG or script is None
+        files = [self.path] if is_started else [script, self.path]
+        line = options.line
+        more = bool(line.flags or line.assigned or line.alone or options.arguments)
+        folders = [Path.cwd(), *filter(None, [self.project.root])]
+        words = [_within(folders, path) for path in files if path is not None] or ["train.py"]
+        return " ".join(("nanolint trace -- python", *words, *["..."] * more))
 
     def resolved(self, target: Machine | None, *changes: tuple[str, Value]) -> Resolution:
         """Every key settled for one target; ``changes`` are keys and values put on top."""
@@ -70,6 +81,12 @@ class Config:
             module = parse(self.text, environment, star_importer(project, self.path))
             found.append(resolve(module, project, options, target, config_path=self.path))
         return tuple(found)
+
+
+def _within(folders: list[Path], path: Path) -> str:
+    """A path as it is typed in the first of ``folders`` that it lies in."""
+    inside = (path.relative_to(each) for each in folders if path.is_relative_to(each))
+    return str(next(inside, path))
 
 
 def read_config(

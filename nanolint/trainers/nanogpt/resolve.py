@@ -227,7 +227,8 @@ def _assumed(settings: Mapping[str, Setting]) -> tuple[Doubt, ...]:
     if keys:
         are = "are" if len(keys) > 1 else "is"
         text = f"{listed(keys)} {are} nanoGPT's own: no script is near that says"
-        doubts.append(Doubt(Subject.SIZES, text))
+        settled_by = " ".join(f"--set {key}=N" for key in keys)
+        doubts.append(Doubt(Subject.SIZES, text, settled_by=settled_by))
     dataset, vocabulary = settings["dataset"].value, settings["vocab_size"]
     if (
         vocabulary.origin.layer is Layer.DEFAULT

@@ -23,6 +23,7 @@ from nanolint_rules._values import describe, integer, set_value
     Severity.ERROR,
     needs=[Need.CONFIG],
     fix=FixAvailability.SOMETIMES,
+    stops=True,
 )
 def context_beyond_checkpoint(context: Context) -> Findings:
     """block_size is longer than the checkpoint's position embeddings."""

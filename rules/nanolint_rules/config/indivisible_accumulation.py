@@ -29,6 +29,7 @@ KEY = "gradient_accumulation_steps"
     needs=[Need.CONFIG],
     fix=FixAvailability.SOMETIMES,
     counts_processes=True,
+    stops=True,
 )
 def indivisible_accumulation(context: Context) -> Findings:
     """gradient_accumulation_steps is not a multiple of the number of GPUs."""

@@ -6,7 +6,7 @@ from nanolint.rule import Context, Finding, Findings, Need, Related, Severity, r
 from nanolint_rules._values import integer, is_asked_for
 
 
-@rule("NL303", "indivisible-heads", Severity.ERROR, needs=[Need.CONFIG])
+@rule("NL303", "indivisible-heads", Severity.ERROR, needs=[Need.CONFIG], stops=True)
 def indivisible_heads(context: Context) -> Findings:
     """n_embd is not a multiple of n_head."""
     width, heads = integer(context.value("n_embd")), integer(context.value("n_head"))

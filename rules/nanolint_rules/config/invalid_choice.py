@@ -26,7 +26,7 @@ MEANT = {
 }  # fmt: skip
 
 
-@rule("NL314", "invalid-choice", Severity.ERROR, needs=[Need.CONFIG])
+@rule("NL314", "invalid-choice", Severity.ERROR, needs=[Need.CONFIG], stops=True)
 def invalid_choice(context: Context) -> Findings:
     """dtype, init_from, backend or device is set to a value that nothing accepts."""
     for key, choices in CHOICES.items():

@@ -23,6 +23,7 @@ from nanolint_rules.gpu._cards import capability, compiles, format_capability
     Severity.ERROR,
     needs=[Need.CONFIG, Need.GPU],
     fix=FixAvailability.SOMETIMES,
+    stops=True,
 )
 def compile_on_old_gpu(context: Context) -> Findings:
     """compile is on, and the GPU is too old for torch.compile."""

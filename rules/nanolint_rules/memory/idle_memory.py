@@ -23,6 +23,7 @@ from nanolint_rules.memory._places import partner
     needs=[Need.CONFIG, Need.RUN, Need.GPU],
     fix=FixAvailability.SOMETIMES,
     default=False,
+    fits=True,
 )
 def idle_memory(context: Context) -> Findings:
     """A micro-batch at least twice as large fits every target GPU."""

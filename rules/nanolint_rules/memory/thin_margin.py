@@ -27,6 +27,7 @@ from nanolint_rules.memory._places import to_blame
     Severity.WARNING,
     needs=[Need.CONFIG, Need.RUN, Need.GPU],
     fix=FixAvailability.SOMETIMES,
+    fits=True,
 )
 def thin_margin(context: Context) -> Findings:
     """The run fits the target GPU, but only inside the model's own error margin."""

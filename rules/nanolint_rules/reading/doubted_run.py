@@ -14,7 +14,9 @@ from nanolint.rule import (
     Severity,
     in_short,
     ordered,
+    probably,
     rule,
+    way_out,
 )
 from nanolint_rules._given import place_of
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     Severity.WARNING,
     needs=[Need.CONFIG, Need.RUN, Need.GPU],
     once=Once.RULE,
+    fits=True,
 )
 def doubted_run(context: Context) -> Findings:
     """The run fits the target GPU, but not all that it rests on is known."""
@@ -35,12 +38,13 @@ def doubted_run(context: Context) -> Findings:
     if not doubted:
         return
     doubts = ordered(doubt for case in doubted for doubt in case.resolution.doubts)
-    cards = ", ".join(case.gpu_name for case in doubted)
+    verdicts = [case.verdict for case in doubted if case.verdict is not None]
     yield Finding(
-        message=f"whether the run fits {cards} is in doubt: {in_short(doubts)}",
+        message=f"{probably(verdicts)}, not certain: {in_short(doubts)}",
+        remedy=way_out(doubts, context.trace),
         span=_micro_batch(context) or context.span("batch_size", "block_size"),
-        gpu=cards,
-        notes=tuple(f"in doubt: {doubt}" for doubt in doubts[1:]),
+        gpu=", ".join(case.gpu_name for case in doubted),
+        notes=tuple(f"not certain: {doubt}" for doubt in doubts[1:]),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nanolint.rule import Context, Finding, Findings, Need, Severity, Span, obstacle, rule
 
 
-@rule("NL006", "unexecutable-config", Severity.ERROR, needs=[Need.CONFIG])
+@rule("NL006", "unexecutable-config", Severity.ERROR, needs=[Need.CONFIG], stops=True)
 def unexecutable_config(context: Context) -> Findings:
     """The config is valid Python, and yet the configurator's exec cannot run it to its end."""
     if context.is_train_script:

@@ -34,6 +34,7 @@ LONGEST = 90  # characters of a check that are shown
     fix=FixAvailability.SOMETIMES,
     markers=("backward(",),
     counts_processes=True,
+    stops=True,
 )
 def indivisible_total(context: Context) -> Findings:
     """The total batch is no multiple of a micro-batch over all processes: an assert will fail."""

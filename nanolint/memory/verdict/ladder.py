@@ -1,0 +1,98 @@
+"""Which of the usual cards a run fits, if nobody named a card."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+from nanolint.gpus import abilities
+from nanolint.memory.recording import allocated_bytes
+from nanolint.memory.verdict.replay import played
+from nanolint.memory.verdict.search import first_that_holds
+from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable, judge
+from nanolint.run.run import Attention
+from nanolint.units import GIB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.gpus.gpu import Gpu, Machine
+    from nanolint.run.run import Run
+
+# Without flash attention and bfloat16 the run would be another one.
+FIRST_CAPABILITY = max(abilities.FLASH, abilities.BFLOAT16)
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """What a run takes, and on which of the usual cards it fits.
+
+    ``first`` is the smallest card on which it is comfortable, ``below`` the next smaller one, and
+    ``barely`` whether it would survive there.
+    """
+
+    process_bytes: int
+    largest: Machine
+    first: Machine | None
+    below: Machine | None
+    barely: bool
+
+    def __str__(self) -> str:
+        """``fits RTX 4070 (11.7) and larger, not RTX 3080 10GB``."""
+        if self.first is None:
+            return f"fits no usual card, the largest being {_sized(self.largest.gpu)}"
+        larger = "" if self.first == self.largest else " and larger"
+        word = "barely" if self.barely else "not"
+        below = "" if self.below is None else f", {word} {self.below.gpu.name}"
+        return f"fits {_sized(self.first.gpu)}{larger}{below}"
+
+
+def ladder(run: Run, machines: Sequence[Machine]) -> Ladder | None:
+    """Returns where ``run``, whose card is not known, fits; None if no machine is a candidate.
+
+    Raises Unread if it cannot be read for one of them. The tape that asks no card says about
+    where; the two cards that are named have the last word.
+    """
+    run = on_modern_card(run)
+    usual = [each for each in machines if is_modern(each.gpu)]
+    if not usual:
+        return None
+    usual.sort(key=lambda machine: machine.gpu.total_bytes)
+    about = [_survives(run, each) for each in usual]
+    start = about.index(True) if True in about else len(usual)
+    at = first_that_holds(range(len(usual)), lambda at: is_comfortable(run, usual[at]), start)
+    shown = judge(run, usual[min(at, len(usual) - 1)])
+    below = usual[at - 1] if at else None
+    return Ladder(
+        process_bytes=shown.process_bytes,
+        largest=usual[-1],
+        first=usual[at] if at < len(usual) else None,
+        below=below,
+        barely=below is not None and judge(run, below).fits,
+    )
+
+
+def on_modern_card(run: Run) -> Run:
+    """Returns ``run`` with the attention of a card that has flash attention, if its card says."""
+    if run.dtype != "float32" and (run.program is None or run.attention is Attention.EFFICIENT):
+        return replace(run, attention=Attention.FLASH)
+    return run
+
+
+def is_modern(gpu: Gpu) -> bool:
+    """Whether a card runs what no card was named for as it was read."""
+    capability = gpu.compute_capability
+    return gpu.vendor == "nvidia" and capability is not None and capability >= FIRST_CAPABILITY
+
+
+def _survives(run: Run, machine: Machine) -> bool:
+    """Whether the tape that asked no card is comfortable."""
+    limit = comfortable_limit(run, machine)
+    if allocated_bytes(run) > limit:
+        return False
+    return played(run, None, limit_bytes=limit, expandable=machine.expandable).refusal is None
+
+
+def _sized(gpu: Gpu) -> str:
+    return f"{gpu.name} ({gpu.total_bytes / GIB:.1f})"
