@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from nanolint.trace.traced import Traced
     from nanolint.trace.verdict import TracedVerdict
 
+STEPS_OF_A_PROFILE = 3  # the same for each trace: the optimizer's state is there from the second on
 QUESTION = """\
 nanolint trace runs the code of {folder} with its interpreter {python}.
 {protection}
@@ -116,6 +117,7 @@ def _profiles(
 
     config = config_of(words, options, streams)
     cards = {_card(machine, world): machine for machine in machines or (None,)}
+    request = replace(request, steps=request.steps or STEPS_OF_A_PROFILE)
     for card, machine in cards.items():
         count = itertools.count(1)
         tracer = Tracer(replace(request, card=card), usual_folder())

@@ -9,7 +9,7 @@ from nanolint.cli.options import add_settings_options
 from nanolint.cli.parser import Parser, positive
 
 DESCRIPTION = """\
-Run a training script to its third optimizer step on a CUDA that only counts,
+Run the first optimizer steps of a training script on a CUDA that only counts,
 and show where its memory would go on a card. It needs Linux, a CUDA build of
 PyTorch and cc, and uses no GPU. It is the only command that runs your code,
 and it does so without network and without writing to your files.
@@ -33,8 +33,10 @@ def parser() -> Parser:
         "--before", type=Path, metavar="FILE", help="Python to run first: stand-ins for data, "
         "downloads, tokenizers",
     )  # fmt: skip
-    made.add_argument("--steps", type=positive, default=3, metavar="N",
-                        help="optimizer steps to run (default: 3)")  # fmt: skip
+    made.add_argument(
+        "--steps", type=positive, metavar="N", help="optimizer steps to run (default: until two "
+        "reserve the same, and through the evaluations and samples up to step 50; a profile: 3)",
+    )  # fmt: skip
     made.add_argument("--timeout", type=positive, default=DEFAULT_SECONDS, metavar="SECONDS",
                         help=f"stop after that long (default: {DEFAULT_SECONDS})")  # fmt: skip
     made.add_argument("--host-memory", type=positive, default=DEFAULT_HOST_GIB, metavar="GIB",

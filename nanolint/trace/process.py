@@ -57,7 +57,7 @@ class Request:
     before: Path | None = None  # Python to run first
     card: PretendedCard = PretendedCard()
     world_size: int = 1
-    steps: int = 3  # the optimizer's state is there from the second on; then reserved bytes settle
+    steps: int | None = 3  # None: until two leave what is reserved alone, and what comes later
     seconds: float = 600
     host_bytes: int = 8 << 30
     ranked: bool = False  # RANK is set for a single process, too
@@ -108,6 +108,7 @@ class Tracer:
             "module": request.module,
             "before": str(request.before) if request.before else None,
             "steps": request.steps,
+            "seconds": request.seconds,
             "folder": str(request.folder),
             "path": _python_path(request),
             "protected": request.protected,

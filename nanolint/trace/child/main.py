@@ -23,6 +23,7 @@ from typing import Any
 from . import report
 
 LONGEST_LINE = 100
+ENDED = {"type": "SystemExit", "message": "0", "place": None}
 COMPILED = "torch.compile's code"
 WRITTEN_BY_TORCH = "_remote_module_non_scriptable.py"  # up to 2.9, into a folder of its own
 
@@ -90,10 +91,12 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
     import torch
 
     from . import compiling, history, opened
+    from .later import Later
     from .phases import Phases
     from .stand_ins import StandIns
 
-    phases = Phases(request["steps"])
+    later = Later(request["seconds"])
+    phases = Phases(request["steps"], later)
     stand_ins = StandIns(protected=request["protected"])
     files = opened.watch()
     stand_ins.install()
@@ -101,6 +104,8 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
     history.start()
     phases.watch()
     error = _run(request)
+    if request["steps"] is None and phases.done and error == ENDED:
+        error = None  # the whole run was traced
     gc.collect()  # what the script dropped is gone before, not while, the rest is looked at
     gc.disable()
     allocated, reserved = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
@@ -142,7 +147,7 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
         "invented": list(stand_ins.invented),
         "indices": list(stand_ins.indices),
         "unpadded": unpadded,
-        "doubts": _doubts(),
+        "doubts": [*later.doubts, *_doubts()],
     }
 
 
@@ -168,7 +173,7 @@ def _run(request: dict[str, Any]) -> dict[str, Any] | None:
     except BaseException as error:
         traceback.print_exc()
         return {"type": type(error).__name__, "message": str(error)[:2000], "place": _raised(error)}
-    return {"type": "SystemExit", "message": "0", "place": None}
+    return ENDED
 
 
 def _raised(error: BaseException) -> tuple[str, int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim.optimizer import (
@@ -13,6 +13,9 @@ from torch.optim.optimizer import (
 
 from . import history, report
 from .exchanged import Exchanged
+
+if TYPE_CHECKING:
+    from .later import Later
 
 
 class Stop(BaseException):
@@ -27,11 +30,12 @@ class Phases:
     the optimizer's: unscaling and clipping come before its step.
     """
 
-    def __init__(self, steps: int) -> None:
+    def __init__(self, steps: int | None, later: Later) -> None:
         self.marks: list[tuple[int, str]] = [(0, "setup")]
         self.gradients: list[tuple[int, list[int]]] = []  # addresses, after so many allocations
         self.optimizers: list[Optimizer] = []
-        self._steps = steps
+        self._steps, self._later = steps, later  # no number of steps: as far as is needed
+        self.done = 0  # steps of all optimizers
         self._done: dict[int, int] = {}
         self._exchanged = Exchanged()
         self._modes = 0  # depth of calls of train(), which calls itself for each child
@@ -64,8 +68,13 @@ class Phases:
 
     def _after_step(self, optimizer: Optimizer, *_: Any) -> None:
         self._done[id(optimizer)] = self._done.get(id(optimizer), 0) + 1
-        if min(self._done.values()) >= self._steps:
+        done = min(self._done.values())
+        if self._steps is None:
+            if done > self.done and self._later.enough(done):
+                raise Stop
+        elif done >= self._steps:
             raise Stop
+        self.done = done
         self.mark("forward")
 
     def _watch_backward(self) -> None:

@@ -1,0 +1,135 @@
+"""A trace goes on to what comes later in the loop, and says what it does not get to."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nanolint.trace.process import START
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+class Module:
+    """A model: what a call of it takes counts."""
+
+    def __init__(self) -> None:
+        self.entered: list[int] = []
+
+    def __call__(self, step: int) -> None:
+        self.entered.append(step)
+
+
+class End(BaseException):
+    """The trace ends the script."""
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """``child/later.py`` with a PyTorch that is at rest."""
+    torch: Any = types.ModuleType("torch")
+    torch.__file__ = "/nowhere/torch/__init__.py"
+    torch.Tensor = type("Tensor", (), {})
+    torch.nn = types.SimpleNamespace(Module=Module)
+    torch.optim = types.SimpleNamespace(Optimizer=type("Optimizer", (), {}))
+    torch.cuda = types.SimpleNamespace(max_memory_reserved=lambda: 1, memory_stats=dict)
+    package = types.ModuleType("traced_child")
+    package.__path__ = [str(START.parent)]
+    for name, module in (("torch", torch), ("traced_child", package)):
+        monkeypatch.setitem(sys.modules, name, module)
+    for name in ("later", "history"):
+        monkeypatch.delitem(sys.modules, f"traced_child.{name}", raising=False)
+    return importlib.import_module("traced_child.later")
+
+
+def played(later: Any, path: Path, text: str) -> tuple[list[int], list[str]]:
+    """The steps in which the model of a script is entered, and the doubts."""
+    path.write_text(text)
+    watching, model, done = later.Later(600), Module(), 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if watching.enough(done):
+            raise End
+
+    names: dict[str, Any] = {"model": model, "update": step, "data": [0] * 40}
+    run: Callable[..., None] = exec
+    with contextlib.suppress(End):
+        run(compile(text, str(path), "exec"), names)
+    return model.entered, watching.doubts
+
+
+@pytest.mark.parametrize(
+    ("loop", "condition", "entered"),
+    [
+        ("for step in range(100):", "step == 15", [15]),
+        ("for step in range(100):", "step % 5 == 0 and step > 0", [5]),
+        ("for step in range(100):", "step % 50 == 0", [0, 50]),
+        ("for step in range(100):", "step in (7, 30)", [7]),
+        ("for step in range(20):", "step == last - 1", [19]),
+        ("for step in range(100):", "not step % 7 != 6 and unknown()", [6]),
+        ("for step, x in enumerate(data):", "step == 200", []),  # it has 40
+        ("step = -1\nwhile step < 20:\n    step += 1", "args.every and step == args.every", [12]),
+        ("step = -1\nwhile True:\n    step += 1\n    if step > 30: break", "step == 31", []),
+        ("for step in range(100):", "step > 3", [4, 5]),
+    ],
+)
+def test_a_branch_that_comes_later_is_entered(
+    later: Any, tmp_path: Path, loop: str, condition: str, entered: list[int]
+) -> None:
+    text = (
+        "import types\nlast = 20\nargs = types.SimpleNamespace(every=12)\nunknown = lambda: True\n"
+        f"{loop}\n    if {condition}:\n        model(step)\n"
+        "    if step % 30 == 0: print(step)\n    update()\n"
+    )
+    found, doubts = played(later, tmp_path / "train.py", text)
+    assert found[: len(entered)] == entered
+    assert bool(found) is bool(entered) and doubts == []
+
+
+@pytest.mark.parametrize(
+    ("script", "doubt"),
+    [
+        (
+            "for step in range(5000):\n    if step % 1000 == 0: model(step)\n    update()",
+            "train.py:2 `if step % 1000 == 0: model(step)`",
+        ),
+        ("for step in range(300):\n    update()\nmodel(step)", "train.py:3 `model(step)`"),
+        ("for x in iter(data):\n    update()\nmodel(0)", "train.py:3 `model(0)` follows the loop"),
+        (
+            "for epoch in (0, 1):\n    for step in range(100):\n        update()\n    model(epoch)",
+            "train.py:4 `model(epoch)`",
+        ),
+        (
+            "def train(step=0):\n    while True:\n        step += 1\n        update()\n"
+            "        if step % 64 == 0:\n            sample(step)\n"
+            "def sample(step): model(step)\ntrain()",
+            "train.py:5 `if step % 64 == 0:`",
+        ),
+    ],
+)
+def test_what_is_not_reached_is_a_doubt_with_its_line(
+    later: Any, tmp_path: Path, script: str, doubt: str
+) -> None:
+    _, doubts = played(later, tmp_path / "train.py", script)
+    assert len(doubts) == 1 and doubts[0].startswith(doubt)
+
+
+def test_what_takes_no_memory_is_not_waited_for(later: Any, tmp_path: Path) -> None:
+    text = (
+        "import math, time\n"
+        "def tell(step): print(step, math.cos(step), time.time())\n"
+        "for step in range(1000):\n"
+        "    if step % 100 == 50: tell(step)\n"
+        "    update()\n"
+        "print('done')\n"
+    )
+    assert played(later, tmp_path / "train.py", text) == ([], [])
