@@ -14,7 +14,8 @@ from nanolint.files.writing import Unwritable, replace_all
 from nanolint.files.writing import replace as replace_file
 from nanolint.frozen import dataclass
 from nanolint.linting.elsewhere import shown
-from nanolint.linting.engine import lint
+from nanolint.linting.engine import Report, lint, read, verdict_on
+from nanolint.linting.engine import judge as lint_read
 from nanolint.linting.fixing import fix_text, is_wanted, offered
 from nanolint.linting.judged import JudgedRun, judged_runs
 from nanolint.linting.setup import SYNTAX_ERROR
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.linting.discovery import Candidate
-    from nanolint.linting.engine import Report
     from nanolint.linting.plan import Plan
     from nanolint.linting.setup import Setup
     from nanolint.source.text import SourceText
@@ -46,6 +46,7 @@ class Work:
     ignore: bool = False  # instead of fixing: add comments that silence what is found
     amounts: bool = False  # say in bytes what each run takes
     alone: bool = False  # no file but the one that is judged may be fixed
+    first: Callable[[FileResult], None] | None = None  # is told the verdict, before what would help
 
 
 def judge_file(candidate: Candidate, plan: Plan, work: Work) -> FileResult:
@@ -133,7 +134,15 @@ def _judge(
     if work.ignore:
         return _ignored(raw, source, linted, result)
     if not work.fix:
-        return result(source.text, linted(source.text)), raw
+        context = read(source.text, path, setup, explicit=explicit)
+        if isinstance(context, Report):
+            return result(source.text, context), raw
+        if work.first is not None and len(context.cases) == 1:
+            report = verdict_on(context, setup)
+            told = _result(name, source.text, report, plan, path, explicit=explicit)
+            runs = _runs(report, setup, plan, amounts=work.amounts)
+            work.first(replace(told, runs=runs))
+        return result(source.text, lint_read(context, setup)), raw
     wanted = partial(is_wanted, unsafe=work.unsafe, alone=work.alone)
     fixed = fix_text(linted, source.text, fixable=wanted)
     if fixed.text == source.text and not fixed.others:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nanolint.report.results import FileResult, Results
 
 CLEAN, FINDINGS, FAILURE = 0, 1, 2
+FULL = "full"  # the format for people, which begins with the verdict
 
 NAME_A_TARGET = (
     "no target GPU, so memory and GPU rules were skipped; name one with --gpu rtx-4070 "
@@ -54,7 +55,7 @@ def report(results: Results, configuration: Configuration, streams: Streams) -> 
         if options.statistics and not options.diff and style not in FOR_PROGRAMS:
             statistics.render(results, writer)
         if not (options.quiet or options.diff or style in FOR_PROGRAMS):
-            summary.render(results, writer, verbose=options.verbose)
+            summary.render(results, writer, verbose=options.verbose, told=style == FULL)
     if options.statistics and style in FOR_PROGRAMS:
         statistics.render(results, printer(streams.stderr, options.color))
     _tell(results, streams, configuration)

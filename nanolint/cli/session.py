@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from nanolint.cli.configuration import Configuration
 from nanolint.cli.jobs import Job, judge_all, with_progress
 from nanolint.cli.judging import Work, judge
-from nanolint.cli.reporting import report
+from nanolint.cli.reporting import FULL, report
 from nanolint.cli.runs import Run, place_all, runs_of
-from nanolint.cli.streams import Streams
+from nanolint.cli.streams import Streams, printer
 from nanolint.errors import Unusable
 from nanolint.launches.files import is_launch_file
 from nanolint.linting.discovery import discover, is_excluded_anywhere
+from nanolint.report import full
 from nanolint.report.results import FileResult, Results
 from nanolint.settings.formats import FOR_PROGRAMS
 from nanolint.settings.tables import SettingsError
@@ -88,11 +89,20 @@ def check_runs(
         jobs.append(Job(run.candidate, list(plans).index(id(plan))))
     if refusals and not jobs:
         raise refusals[0]
+    told: list[bool] = []
+
+    def first(result: FileResult) -> None:
+        told.append(full.first_line([result], printer(streams.stdout, options.color)))
+        streams.stdout.flush()
+
+    work = _work(configuration)
+    if len(jobs) == 1 and not files and planned[0].source is None and _begins(configuration):
+        work = replace(work, first=first)
     judged = with_progress(
         judge_all(
             jobs,
             list(plans.values()),
-            _work(configuration),
+            work,
             parallel=not options.watch,  # which needs to know what was read
         ),
         len(jobs),
@@ -101,7 +111,18 @@ def check_runs(
     files += place_all(planned, judged)
     if refuse:
         files = [_refused(file) for file in files]
-    return report(Results(files, options.unsafe_fixes, options.verbose), configuration, streams)
+    results = Results(files, options.unsafe_fixes, options.verbose, told=any(told))
+    return report(results, configuration, streams)
+
+
+def _begins(configuration: Configuration) -> bool:
+    """Whether the report begins with the verdict, and nothing that is found is left out of it."""
+    options = configuration.options
+    if configuration.settings_of(Path()).settings.output_format != FULL:
+        return False
+    changes = (options.fix, options.add_ignore, options.diff, options.quiet)
+    known = (options.output_file, options.baseline, options.write_baseline)
+    return not any((*changes, *known)) and options.min_severity == "info"
 
 
 def check_stdin(configuration: Configuration, streams: Streams) -> int:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from nanolint.trainers.nanogpt.config import Config
 
 NOTHING = Module((), (), ())  # what a text sets that cannot be parsed
+VERDICT = frozenset({Need.RUN, Need.GPU})  # what a rule needs that is about whether a run fits
 PYTHON = (".py", ".pyw", ".pyi", "")  # suffixes; configurator.py would run any file
 
 
@@ -141,6 +142,15 @@ def _without_fits(found: list[Diagnostic], context: Context) -> list[Diagnostic]
     if None in stopping or stopping >= cards:
         stopping |= {each.gpu for each in found}
     return [each for each in found if not (each.fits and each.gpu in stopping)]
+
+
+def verdict_on(context: Context, setup: Setup) -> Report:
+    """What the rules say of whether the run fits, before what would help is looked for."""
+    telling = tuple(each for each in setup.rules if each.needs >= VERDICT or each.stops)
+    context.quick = True
+    report = judge(context, replace(setup, rules=telling))
+    context.quick = False
+    return report
 
 
 def _worth_parsing(text: str, project: Project, rules: Iterable[Rule], *, explicit: bool) -> bool:

@@ -11,11 +11,12 @@ from nanolint.report.excerpt import GUTTER_STYLE, excerpt, foreign_excerpt, rela
 from nanolint.report.minidiff import minidiff
 from nanolint.report.once import once_per_project
 from nanolint.report.printer import printable
+from nanolint.report.runs import answer, headed, rows_of
 from nanolint.source.text import LineIndex
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nanolint.diagnostics import Fix
     from nanolint.report.printer import Printer, Segment
@@ -36,14 +37,21 @@ def render(results: Results, printer: Printer) -> None:
     once = {rule.code: rule.once for rule in registry.load().rules if rule.once is not None}
     results = once_per_project(results, once)
     takers = _takers(results)
-    for file in results.files:
+    verdict = headed(results.files)
+    if not results.told:
+        first_line(results.files, printer)
+    if verdict is None and results.findings and len(rows_of(results.files)) == 1:
+        printer.blank()
+    for file in sorted(results.files, key=lambda file: verdict not in file.diagnostics):
         lines = LineIndex(file.text)
         room = room_beside(len(str(lines.last_row)), printer.width)
         differences: dict[Fix, list[list[Segment]]] = {}
-        for diagnostic in file.diagnostics:
+        for diagnostic in sorted(file.diagnostics, key=lambda each: each != verdict):
             names = takers.get(_what(diagnostic), [file.name])
             if names[0] != file.name:
                 continue
+            if diagnostic != verdict:
+                _head(diagnostic, printer)
             _finding(diagnostic, names, lines, room, printer, verbose=results.verbose)
             if diagnostic.fix is not None and len(names) == 1:
                 edited = replace(diagnostic.fix, title="")
@@ -54,6 +62,29 @@ def render(results: Results, printer: Printer) -> None:
                 for segments in differences[edited]:
                     printer.line(*segments)
             printer.blank()
+
+
+def first_line(files: Sequence[FileResult], printer: Printer) -> bool:
+    """Write the verdict on the only run of ``files``; returns whether there is one.
+
+    It is the first line of the finding that has it, if one has.
+    """
+    rows, verdict = rows_of(files), headed(files)
+    if verdict is not None:
+        _head(verdict, printer)
+    elif len(rows) == 1:
+        answer(*rows[0], printer)
+    return len(rows) == 1
+
+
+def _head(diagnostic: Diagnostic, printer: Printer) -> None:
+    style = STYLES[diagnostic.severity]
+    printer.paragraph(
+        (f"{diagnostic.severity.value}[{diagnostic.code}]", f"bold {style}"),
+        (": ", "bold"),
+        text=diagnostic.message,
+        indent=INDENT,
+    )
 
 
 def _difference(fix: Fix, file: FileResult, lines: LineIndex, room: int) -> Iterator[list[Segment]]:
@@ -95,12 +126,6 @@ def _finding(
     verbose: bool,
 ) -> None:
     style = STYLES[diagnostic.severity]
-    printer.paragraph(
-        (f"{diagnostic.severity.value}[{diagnostic.code}]", f"bold {style}"),
-        (": ", "bold"),
-        text=diagnostic.message,
-        indent=INDENT,
-    )
     origin = diagnostic.origin
     gutter = max(len(str(lines.last_row)), len(str((origin and origin.row) or "")))
     if origin is None:

@@ -69,6 +69,7 @@ class Results:
     unsafe_fixes: bool = False  # whether the user asked for unsafe fixes too
     verbose: bool = False  # whether the user asked for details
     known: int = 0  # findings left out because a baseline lists them
+    told: bool = False  # whether the verdict on the only run has been written
 
     @cached_property
     def findings(self) -> list[Diagnostic]:

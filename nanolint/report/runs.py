@@ -66,14 +66,18 @@ def rows_of(files: Sequence[FileResult]) -> list[Row]:
     return [(file, run, run.brief) for file in files for run in file.runs if run.brief]
 
 
-def answers(files: Sequence[FileResult], printer: Printer, *, verbose: bool = False) -> None:
+def answers(
+    files: Sequence[FileResult], printer: Printer, *, verbose: bool = False, told: bool = False
+) -> None:
     """Write the answer for each run of which it is known in bytes: a line, or a table a card.
 
-    Of more than ``MOST_ROWS`` runs nothing is written, unless ``verbose``.
+    Of more than ``MOST_ROWS`` runs nothing is written, unless ``verbose``. ``told``: that for a
+    single run stands above.
     """
     rows = rows_of(files)
     if len(rows) == 1:
-        answer(*rows[0], printer)
+        if not told and headed(files) is None:
+            answer(*rows[0], printer)
     elif len(rows) <= MOST_ROWS or verbose:
         names = max((len(printable(file.name)) for file, _, _ in rows), default=0)
         for card in dict.fromkeys(run.gpu for _, run, _ in rows):
@@ -81,18 +85,23 @@ def answers(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fa
 
 
 def answer(file: FileResult, run: JudgedRun, brief: Brief, printer: Printer) -> None:
-    """Write the answer for the only run, unless a finding of the file has it."""
-    if brief.outcome == STOPS or heading(file, brief) is not None:
-        return
+    """Write the answer for a run in a line."""
+    if brief.outcome == STOPS:
+        return  # which a finding says
     more = f"; {run.way_out}" if run.way_out else ""
     if run.gpu is None:
         more += f"; {NAME_YOURS}"
     printer.paragraph(text=f"{file.name}: {brief.headline}{more}", indent="  ")
 
 
-def heading(file: FileResult, brief: Brief) -> Diagnostic | None:
-    """Returns the finding that says the same as the answer for a run."""
-    return next((each for each in file.diagnostics if each.message == brief.headline), None)
+def headed(files: Sequence[FileResult]) -> Diagnostic | None:
+    """Returns the finding that is the verdict on the only run of ``files``, if there is one."""
+    rows = rows_of(files)
+    if len(rows) != 1:
+        return None
+    brief = rows[0][2]
+    found = (each for file in files for each in file.diagnostics)
+    return next((each for each in found if brief.headline in (each.message, each.code)), None)
 
 
 def _table(card: str | None, rows: Sequence[Row], names: int, printer: Printer) -> None:

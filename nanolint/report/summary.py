@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 TELLING = (Need.RUN, Need.TRAIN_SCRIPT, Need.GPU)
 
 
-def render(results: Results, printer: Printer, *, verbose: bool = False) -> None:
-    """Write the summary."""
+def render(
+    results: Results, printer: Printer, *, verbose: bool = False, told: bool = False
+) -> None:
+    """Write the summary. ``told``: the verdict on a single run stands above the findings."""
     _fixed(results, printer, verbose=verbose)
     if verbose:
         _skipped(results.files, printer)
     judged = [file for file in results.files if file.error is None]
-    runs.answers(judged, printer, verbose=verbose)
+    runs.answers(judged, printer, verbose=verbose, told=told)
     if results.known:
         printer.line(f"Left out {results.known} known to the baseline.")
     if results.findings:

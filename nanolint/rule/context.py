@@ -89,6 +89,7 @@ class Context:
         self.launched = launched
         self.known_codes = known_codes or {}  # codes and names in lower case -> code
         self.selected = selected  # the codes of the rules that judge the file
+        self.quick = False  # whether only the verdict is asked for, and no way out
         # Filled in by the engine before rules with Need.OUTCOME run.
         self.suppressions: tuple[Suppression, ...] = ()
         self.unused_suppressions: tuple[UnusedSuppression, ...] = ()

@@ -11,6 +11,7 @@ import pytest
 
 from nanolint.cli import processes
 from nanolint.settings.formats import FORMATS
+from nanolint_rules.memory import _budget
 from tests.support.cli_configs import CONCISE, GPU, HEADS, JSON, LARGE, SMALL, write
 from tests.support.command import nanolint
 
@@ -269,6 +270,21 @@ class TestOutput:
         assert out.startswith("error[NL303]: n_embd = 384 ")
         assert "\n 1 | n_embd = 384\n   | ^^^^^^^^^^^^\n" in out
         assert out.endswith("\n\nFound 1 error in 1 file.\n"), "what stops is no unknown run"
+
+    def test_the_verdict_is_written_before_what_would_help_is_looked_for(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write("a.py", f"import torch\ntorch.backends.cuda.matmul.allow_tf32 = True\n{LARGE}")
+        whole = nanolint("a.py", GPU).out
+        first, *_ = whole.splitlines()
+        assert re.fullmatch(r"error\[NL10.\]: does not fit RTX 3060 12GB: needs .* short\)", first)
+        assert whole.count(first) == 1
+
+        def search(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(_budget, "best_micro_batch", search)
+        assert nanolint("a.py", GPU).out == f"{first}\n"
 
     def test_the_settings_may_choose(self) -> None:
         write("a.py", HEADS)

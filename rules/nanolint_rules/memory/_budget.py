@@ -84,7 +84,7 @@ def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bo
         return
     remedy = cure(context)
     for case, verdict, oom in failing:
-        held = holders(context, case)
+        held = () if context.quick else holders(context, case)
         yield Finding(
             message=headline(verdict),
             brief=brief(verdict),
@@ -133,6 +133,8 @@ def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -
 
     ``comfortably``: say so, where the run as it is fits too.
     """
+    if context.quick:
+        return Cure("")
     pairs = _pairs(context)
     found = best_micro_batch(pairs, upward=upward)
     if found is not None:
