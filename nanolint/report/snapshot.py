@@ -82,11 +82,12 @@ def _frames(tape: Tape, places: Places | None) -> list[Frames]:
 
 
 def _frame(name: str) -> dict[str, Any]:
-    return {"name": name, "filename": "predicted by nanolint", "line": 0}
+    # ``str`` and ``int`` alone: who reads it has no class of nanolint's.
+    return {"name": str(name), "filename": "predicted by nanolint", "line": 0}
 
 
 def _line(line: Line, function: str) -> dict[str, Any]:
-    return {"name": function, "filename": line.path, "line": line.number}
+    return {"name": str(function), "filename": str(line.path), "line": int(line.number)}
 
 
 def _entries(action: Placement, frames: list[Frames]) -> list[dict[str, Any]]:
