@@ -121,3 +121,16 @@ def test_lines_that_cannot_be_kept_are_no_error(kept_in: Path) -> None:
     kept_in.write_text("a file")
     cache.add_line("one", b"first")
     assert cache.lines("one") == [] and not cache.has("one")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has another variable")
+def test_a_relative_folder_of_the_environment_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    for name in (".cache", "", None):
+        if name is None:
+            monkeypatch.delenv("XDG_CACHE_HOME")
+        else:
+            monkeypatch.setenv("XDG_CACHE_HOME", name)
+        assert cache.usual_folder().as_posix() == "/home/somebody/.cache/nanolint"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
+    assert cache.usual_folder().as_posix() == "/elsewhere/nanolint"

@@ -31,9 +31,12 @@ def folder() -> Path | None:
 
 
 def usual_folder() -> Path:
-    """Where things are kept unless the user says otherwise. Raises RuntimeError without a home."""
-    known = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME")
-    return Path(known or Path.home() / ".cache") / "nanolint"
+    """Where things are kept unless the user says otherwise. Raises RuntimeError without a home.
+
+    A relative folder is ignored, as the XDG specification demands: it would be the project's.
+    """
+    known = Path(os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", ""))
+    return (known if known.is_absolute() else Path.home() / ".cache") / "nanolint"
 
 
 def keeps() -> bool:
