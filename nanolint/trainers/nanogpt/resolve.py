@@ -108,7 +108,7 @@ def resolve(
         outline=outline,
     )
     found = traced(found, taken, project, options, gpu)
-    if lone or asked or found.run is not None:
+    if lone or asked or found.run is not None or _is_too_deep(settings):
         return found
     model = model_read(found, roles, needed, taken, project, gpu)
     whole = whole_read(found, roles, needed, (configured, taken), project, gpu)
@@ -128,7 +128,15 @@ SIZES = ("n_layer", "n_head", "n_embd")
 _DEFAULTS = (Layer.DEFAULT, Layer.TRAIN_SCRIPT)
 RESUMED = "the checkpoint that the run goes on from decides it; --set says it"
 NOT_READ = "the script cannot be read for what it is asked"
+MOST_LAYERS = 1_000  # of a model that is built to be read; a reading ends before it has so many
 _FLOAT16 = {"dtype": Setting("dtype", Known("float16"), Origin(Layer.GPU))}
+
+
+def _is_too_deep(settings: Mapping[str, Setting]) -> bool:
+    """Whether no reading gets through the layers, which `needed_run` has refused, then."""
+    layers = settings["n_layer"].value if "n_layer" in settings else None
+    known = layers.value if isinstance(layers, Known) else None
+    return isinstance(known, int) and known > MOST_LAYERS
 
 
 def _emulates_bfloat16(settings: Mapping[str, Setting], project: Project, gpu: Gpu | None) -> bool:
