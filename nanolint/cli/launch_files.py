@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.cli.configuration import Configuration
-from nanolint.cli.launch_text import LaunchText
+from nanolint.cli.launch_text import LaunchText, meant
 from nanolint.cli.launched import NotJudged, is_trainer, locate, script_near
 from nanolint.cli.runs import Run, Source, runs_of
 from nanolint.errors import Refused
@@ -60,7 +60,7 @@ def read_launch_file(
     fixer = LaunchText(launches, configuration)
     try:
         about = _fixed(path, name, fixer, work)
-        lines = list(launch_lines(name, about.text))
+        lines = list(_different(launch_lines(name, about.text)))
     except Refused as error:
         return [], FileResult(name, error=str(error))
     except ValueError as error:
@@ -104,6 +104,23 @@ def _fixed(path: Path, name: str, fixer: LaunchText, work: Work) -> FileResult:
     return FileResult(
         name, fixed.text, before=source.text, applied=fixed.applied, dropped=fixed.dropped
     )
+
+
+def _different(lines: Iterator[Line]) -> Iterator[Line]:
+    """The lines without those whose run another line has started, after the same other runs."""
+    seen: set[object] = set()
+    earlier: dict[str, None] = {}
+    for line in lines:
+        if line.launched is None:
+            yield line
+            continue
+        run = meant(line.launched)
+        key = run, tuple(each for each in earlier if each != run)
+        earlier.pop(run, None)
+        earlier[run] = None
+        if key not in seen:
+            seen.add(key)
+            yield line
 
 
 def launch_lines(name: str, text: str) -> Iterator[Line]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.files.door import absolute, is_file
+from nanolint.files.notes import memo
 from nanolint.files.repository import is_root
 from nanolint.frozen import dataclass
 from nanolint.run.settled import NO_LINE
@@ -92,6 +93,7 @@ def is_foreign(script: Path) -> bool:
     return find_project(script, train_script=script).foreign
 
 
+@memo
 def _takes_dashes(script: Path) -> bool:
     """Whether the configurator of a script takes ``--key=value``, as nanoGPT's does."""
     from nanolint.trainers.nanogpt.configurator import needs_dashes

@@ -232,3 +232,17 @@ def test_every_other_byte_is_kept(name: str, seed: int) -> None:
     if name == "x.ipynb":
         text = notebook(text.splitlines(keepends=True), indent=some.choice([None, 1, 4]))
     check(name, text)
+
+
+def test_equal_lines_are_one_run_and_each_is_fixed() -> None:
+    line = "python train.py config/large.py --batch_size=64{}\n"
+
+    def count(text: str) -> int:
+        Path("run.sh").write_text(text, encoding="utf-8")
+        return len(json.loads(nanolint("run.sh", *GPU, "--output-format=json-full").out)["runs"])
+
+    assert count(line.format("") * 3) == 1
+    after = line.replace("64", "8").format(ADDED)
+    assert fixed("run.sh", line.format("") * 3) == after * 3
+    other = "python train.py config/large.py --batch_size=4\n"
+    assert count(after + other + after) == 3  # the last may go on from what another saves
