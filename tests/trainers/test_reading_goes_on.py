@@ -332,3 +332,51 @@ def test_the_default_type_is_that_of_the_run(
     tmp_path: Path, before: str, after: str, peak: int
 ) -> None:
     assert is_read(read(tmp_path, before, after), peak)
+
+
+ATTENTION = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.backends.cuda import enable_flash_sdp, enable_math_sdp, enable_mem_efficient_sdp
+from contextlib import nullcontext
+# FLAGS
+B, T, C, H, V = 8, 256, 256, 4, 512
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.e, self.qkv, self.out = nn.Embedding(V, C), nn.Linear(C, 3 * C), nn.Linear(C, V)
+    def forward(self, x):
+        q, k, v = (
+            t.view(B, T, H, C // H).transpose(1, 2) for t in self.qkv(self.e(x)).chunk(3, -1)
+        )
+        with nullcontext():
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        y = y.transpose(1, 2).reshape(B, T, C)
+        return F.cross_entropy(self.out(y).view(-1, V), x.view(-1))
+model = torch.compile(Net().cuda())
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+for step in range(20):
+    with torch.autocast("cuda", torch.bfloat16):
+        loss = model(torch.randint(V, (B, T), device="cuda"))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "inside", "peak"),  # as PyTorch 2.15 has it, compiled
+    [
+        ("enable_mem_efficient_sdp(False)\nenable_math_sdp(False)", "", 23_135_232),
+        ("enable_mem_efficient_sdp(False)\nenable_flash_sdp(False)", "", 40_018_432),
+        ("", "sdpa_kernel(SDPBackend.FLASH_ATTENTION)", 23_135_232),
+    ],
+)
+def test_chosen_kernels_of_attention_are_compiled(
+    tmp_path: Path, flags: str, inside: str, peak: int
+) -> None:
+    text = ATTENTION.replace("# FLAGS", flags)
+    text = text.replace("with nullcontext()", f"with {inside or 'nullcontext()'}")
+    assert is_read(explained(tmp_path, text, card="rtx-4090"), peak)

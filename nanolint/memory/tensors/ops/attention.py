@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.tensors.device import CUDNN, EFFICIENT, FLASH, KERNELS, MATH, NotTraced
+from nanolint.memory.tensors.device import CUDNN, EFFICIENT, FLASH, MATH
 from nanolint.memory.tensors.dtypes import BFLOAT16, BOOL, FLOAT32
 from nanolint.memory.tensors.ops.attention_kernels import (
     FLASH_WIDTHS,
@@ -56,8 +56,6 @@ def scaled_dot_product_attention(
     v, k, q = to_half(value), to_half(key), to_half(query)
     mask = _as_numbers(q, given)
     kernels = q.device.attention_kernels
-    if kernels != KERNELS and q.device.tracer is not None:
-        raise NotTraced("attention by chosen kernels")
     if CUDNN in kernels and _is_dense(q, k, v) and is_cudnn(q, k, v, dropout_p, enable_gqa):
         return cudnn(q, k, v, mask, dropout_p)
     if FLASH in kernels and _is_flash(q, k, v, mask, is_causal, enable_gqa):

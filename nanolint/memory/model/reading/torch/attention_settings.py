@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.values import Manager, Namespace, Native, Unknown
-from nanolint.memory.tensors.device import CUDNN, EFFICIENT, FLASH, MATH
+from nanolint.memory.tensors.device import CUDNN, EFFICIENT, FLASH, MATH, NotTraced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
 
+CHOSEN_IN_GRAPHS_SINCE = (2, 6)  # torch/_dynamo/variables/ctx_manager.py, SDPAKernelVariable
 SWITCHES = {"flash": FLASH, "mem_efficient": EFFICIENT, "math": MATH, "cudnn": CUDNN}
 BACKENDS = {
     "FLASH_ATTENTION": FLASH,
@@ -68,6 +69,7 @@ def _switch(machine: Machine, kernel: str) -> Native:
     def turn(enabled: Value) -> None:
         if isinstance(enabled, Unknown):
             raise enabled.unread()
+        _not_in_graph(machine)
         before = machine.card.attention_kernels
         machine.card.attention_kernels = before | {kernel} if enabled else before - {kernel}
 
@@ -78,7 +80,15 @@ def _is_on(machine: Machine, kernel: str) -> Native:
     return Native("enabled", lambda: kernel in machine.card.attention_kernels)
 
 
+def _not_in_graph(machine: Machine, since: tuple[int, int] | None = None) -> None:
+    """Raises NotTraced in a graph, which a choice of kernels breaks before a release."""
+    if machine.card.tracer is not None and (since is None or machine.version < since):
+        raise NotTraced("attention by chosen kernels")
+
+
 def _within(machine: Machine, kernels: frozenset[str]) -> Manager:
+    _not_in_graph(machine, CHOSEN_IN_GRAPHS_SINCE)
+
     @contextmanager
     def enter() -> Iterator[None]:
         before, machine.card.attention_kernels = machine.card.attention_kernels, kernels
