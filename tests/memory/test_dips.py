@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanolint.gpus.lookup import find
+from nanolint.memory.model.reading.values import Unread
 from nanolint.memory.recording import allocated_peak, record
 from nanolint.memory.verdict.verdict import DIP_PERCENT
 from tests.support.runs import SMALL
@@ -36,6 +38,11 @@ RUNS = st.builds(
 def test_a_larger_batch_allocates_hardly_less(run: Run, card: str, batches: list[int]) -> None:
     most = 0
     for batch_size in sorted(batches):
-        peak = allocated_peak(record(replace(run, batch_size=batch_size), find(card).gpu))
+        asked = replace(run, batch_size=batch_size)
+        if run.compile and run.n_embd == 1:  # Inductor's variance of one element is not known
+            with pytest.raises(Unread, match="a variance of few elements"):
+                record(asked, find(card).gpu)
+            continue
+        peak = allocated_peak(record(asked, find(card).gpu))
         assert peak * (100 + DIP_PERCENT) > most * 100
         most = max(most, peak)
