@@ -255,12 +255,12 @@ def main() -> int:
     if given.checkouts:
         found = {_key(row): row for row in _recorded(name)}
         scratch = Path(tempfile.mkdtemp())
-        with _tracer(given.python, given.cache, scratch, given.packages) as tracer:
-            for entry in given.only or ZOOS[name]:
-                row = row_of(entry, given.checkouts, tracer, scratch)
-                print(words(entry), row["result"], row["why"][:200], flush=True)
-                found[_key(row)] = row
-                write(_table(name), found.values())
+        tracer = _tracer(given.python, given.cache, scratch, given.packages)
+        for entry in given.only or ZOOS[name]:
+            row = row_of(entry, given.checkouts, tracer, scratch)
+            print(words(entry), row["result"], row["why"][:200], flush=True)
+            found[_key(row)] = row
+            write(_table(name), found.values())
     text = PAGE.read_text(encoding="utf-8")
     for each in ZOOS:
         head, _, rest = text.partition(f"<!-- {each}: start -->")

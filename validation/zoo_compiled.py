@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
 from nanolint.memory.model.read import Unread
-from nanolint.trace.process import CannotTrace, PretendedCard, Request, trace
+from nanolint.trace.guarded import CannotTrace
+from nanolint.trace.process import PretendedCard, Request, trace
 from nanolint.trace.traced import Traced, read
 from validation.oracle import write
 from validation.read_models import STEPS, TRAIN, Case

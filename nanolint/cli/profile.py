@@ -83,7 +83,7 @@ class Profiler:
         return self._points[key]
 
     def _point(self, batch_size: int, micro_steps: int) -> Point | None:
-        from nanolint.trace.process import CannotTrace
+        from nanolint.trace.guarded import CannotTrace
         from nanolint.trace.survey import Point
 
         values = self._settable.values(batch_size, micro_steps)
@@ -166,7 +166,7 @@ def profile(
     """
     from nanolint.run.profile import Profile
     from nanolint.run.profile_file import write
-    from nanolint.trace.process import CannotTrace
+    from nanolint.trace.guarded import CannotTrace
     from nanolint.trace.profiling import files_of, record
     from nanolint.trainers.profiles import FOLDER, digest_of
     from nanolint.trainers.traced import places_of

@@ -230,6 +230,7 @@ def _card(machine: Machine | None, world: int) -> PretendedCard:
 def _trace(request: Request, options: Namespace, streams: Streams) -> Traced:
     """One trace, with a line of progress on a terminal."""
     from nanolint.trace import process
+    from nanolint.trace.guarded import CannotTrace
 
     show = _shown(streams)
     try:
@@ -240,7 +241,7 @@ def _trace(request: Request, options: Namespace, streams: Streams) -> Traced:
             history = process.trace(request, usual_folder(), show)
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}") from error
-    except process.CannotTrace as error:
+    except CannotTrace as error:
         raise _in_one_line(str(error), streams) from error
     finally:
         _hide(streams)

@@ -115,7 +115,8 @@ class Guarded:
 
     def _readable(self, seconds: float) -> list[Any]:
         """What there is to read: what the script says first, then what the guard says."""
-        return select.select([self._answer, self._guard.stdout], [], [], seconds)[0]
+        assert self._guard.stdout is not None
+        return select.select([self._answer, self._guard.stdout.fileno()], [], [], seconds)[0]
 
     def _hear(self, message: dict[str, Any], order: dict[str, Any]) -> None:
         if "left" in message:

@@ -9,7 +9,7 @@ from nanolint.memory.recording import allocated_peak
 from nanolint.memory.verdict.search import divisors_down
 from nanolint.run.profile import LARGEST_BATCH, represented
 from nanolint.trace.fit import MOST_TRACES, fit
-from nanolint.trace.process import CannotTrace
+from nanolint.trace.guarded import CannotTrace
 from nanolint.trainers.script.modules import find_module, imports, roots_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ import pytest
 from nanolint.memory.allocator.play import play
 from nanolint.memory.recording import allocated_peak
 from nanolint.memory.tape import Component, Phase
-from nanolint.trace.process import CannotTrace, PretendedCard, Request, trace
+from nanolint.trace.guarded import CannotTrace
+from nanolint.trace.process import PretendedCard, Request, trace
 from nanolint.trace.traced import Traced, read
 from tests.support.command import nanolint
 

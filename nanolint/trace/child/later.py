@@ -48,7 +48,7 @@ HARMLESS = frozenset(
 UNKNOWN = object()
 PLAIN = (int, float, str, type(None))
 SEVERAL, MOST_VALUES = (tuple, list, set, frozenset, range, dict), 1000
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 EVALUABLE = (
     ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Constant, ast.Compare,
     ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Tuple, ast.List, ast.Set, ast.Name,
@@ -186,8 +186,9 @@ def _branches(code: CodeType, line: int, names: dict[str, Any]) -> Iterator[Bran
 
 def _function(tree: ast.Module, code: CodeType, line: int) -> list[ast.stmt]:
     found = tree.body
-    for node in ast.walk(tree):  # the outer ones first
-        if getattr(node, "name", "") == code.co_name and _has(node, line):
+    functions = (node for node in ast.walk(tree) if isinstance(node, FUNCTIONS))
+    for node in functions:  # the outer ones first
+        if node.name == code.co_name and _has(node, line):
             found = node.body
     return found
 
@@ -230,10 +231,11 @@ class _Reader:
                     path = [*path, *([over] if lasting else ())]
             elif isinstance(each, (ast.With, ast.Try)):
                 yield from self.walk(each.body, path, at, inside=inside, behind=behind)
-            elif inside and path + [behind] * behind and not told:
-                told = not isinstance(each, _DEFINITIONS) and _takes(each, self._names)
-                if told:
-                    yield self._branch(at or each, path, behind=behind)
+            elif isinstance(each, (*FUNCTIONS, ast.ClassDef)):
+                continue
+            elif inside and (path or behind) and not told and _takes(each, self._names):
+                told = True
+                yield self._branch(at or each, path, behind=behind)
 
     def _branch(self, at: ast.stmt, path: list[ast.expr], *, behind: bool) -> Branch:
         atoms: dict[str, None] = {}
@@ -375,7 +377,7 @@ def _body_takes(function: FunctionType, deep: int) -> bool:
     except (SyntaxError, ValueError):
         return True
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
+        if isinstance(node, FUNCTIONS) and node.name == code.co_name:
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             if first == code.co_firstlineno:
                 return any(_takes(each, function.__globals__, deep) for each in node.body)
