@@ -123,10 +123,26 @@ def test_what_is_not_reached_is_a_doubt_with_its_line(
     assert len(doubts) == 1 and doubts[0].startswith(doubt)
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_counter_of_the_script_is_set_forward(later: Any, tmp_path: Path, first: bool) -> None:
+    count = "    step += 1\n"
+    text = (
+        f"step = 0\nwhile step < 5000:\n{count * first}"
+        "    if step % 2000 == 0 and step: model(step)\n"
+        f"    update()\n{count * (not first)}"
+        "    if step == 3000: model(step)\n"
+    )
+    assert played(later, tmp_path / "train.py", text) == ([2000, 3000], [])
+
+
 def test_what_takes_no_memory_is_not_waited_for(later: Any, tmp_path: Path) -> None:
     text = (
         "import math, time\n"
-        "def tell(step): print(step, math.cos(step), time.time())\n"
+        "def tell(step): print(step, math.cos(step), told.count(time.time()))\n"
+        "class Told:\n"
+        "    def count(self, at): return self.total() + at\n"
+        "    def total(self): return 3\n"
+        "told = Told()\n"
         "for step in range(1000):\n"
         "    if step % 100 == 50: tell(step)\n"
         "    update()\n"

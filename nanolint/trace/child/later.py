@@ -26,7 +26,7 @@ FIRST = 3  # steps before anything is decided: three values say how a name count
 LAST = 50  # the step that a trace goes to by itself
 TIMES = 2  # that a branch is entered
 SETTLING = 4  # steps more, for what is reserved
-PATIENCE = 0.25  # of --timeout, for the steps after the first three
+PATIENCE = 0.5  # of --timeout, for the steps after the first three
 MOST_ALLOCATIONS = 400_000
 FARTHEST = 100_000  # steps that are looked ahead
 FAR_AWAY = [10**power for power in range(6, 13)]  # where a loop may be at its end
@@ -66,6 +66,15 @@ class Branch(NamedTuple):
     behind: bool  # it follows a loop, of which nobody knows when it ends
     code: CodeType
     atoms: tuple[str, ...]
+    settable: frozenset[str]  # names of the module that the loop counts up, as ``step += 1``
+
+
+class Jump(NamedTuple):
+    """Counters of a loop that are set forward, to just before a branch is entered."""
+
+    of: CodeType
+    values: dict[str, int]
+    doubt: str  # if the script does not go on from there
 
 
 class Later:
@@ -78,6 +87,8 @@ class Later:
         self._values: dict[tuple[CodeType, str], list[Any]] = {}  # by function and atom
         self._steps: list[tuple[float, int, int]] = []  # clock, allocations, reserved bytes
         self._target = FIRST
+        self._jumps: list[Jump] = []
+        self.jumped: list[Jump] = []
 
     def enough(self, step: int) -> bool:
         """After each optimizer step: whether the script may end here."""
@@ -90,11 +101,26 @@ class Later:
         if step < self._target:
             return False
         if len({reserved for _, _, reserved in self._steps[-3:]}) == 1:
-            return True
+            return not self._jump(step)
         if step < LAST + SETTLING and self._affords(step + 1):
             return False
         self.doubts.append(f"reserved memory still grows after {step} steps: --steps goes on")
         return True
+
+    def _jump(self, step: int) -> bool:
+        """Set the counters forward to the next branch that is far away; false if there is none."""
+        while self._jumps:
+            jump = self._jumps.pop(0)
+            frame: FrameType | None = sys._getframe(1)
+            while frame is not None and frame.f_code is not jump.of:
+                frame = frame.f_back
+            if frame is not None and self._affords(step + 2):
+                frame.f_globals.update(jump.values)
+                self.jumped.append(jump)
+                self._target = step + 2
+                return True
+            self.doubts.append(jump.doubt)
+        return False
 
     def _affords(self, step: int) -> bool:
         (start, first, _), (now, last, _) = self._steps[0], self._steps[-1]
@@ -128,13 +154,22 @@ class Later:
             where = f"{Path(branch.of.co_filename).name}:{branch.line} `{branch.text}`"
             targets = [FIRST + steps + branch.after_step for steps in self._ahead(branch)]
             near = [each for each in targets if each <= LAST + 2 and self._affords(each)]
+            near += [FIRST] * (FIRST in targets)
             if branch.behind and targets:
                 self.doubts.append(f"{where} follows the loop, and may come after the trace's end")
             elif targets and not near:
-                self.doubts.append(
-                    f"{where} comes after the trace's end: --steps {targets[0]} has it"
-                )
+                doubt = f"{where} comes after the trace's end: --steps {targets[0]} has it"
+                moves = {atom: _move(self._values[branch.of, atom]) for atom in branch.atoms}
+                counters = {atom: move for atom, move in moves.items() if move}
+                if branch.settable.issuperset(counters):
+                    ahead = targets[0] - branch.after_step - FIRST - 1
+                    last = {atom: self._values[branch.of, atom][-1] for atom in counters}
+                    values = {atom: last[atom] + move * ahead for atom, move in counters.items()}
+                    self._jumps.append(Jump(branch.of, values, doubt))
+                else:
+                    self.doubts.append(doubt)
             self._target = max(self._target, *near, 0)
+        self._jumps.sort(key=lambda jump: max(jump.values.values()))
 
     def _ahead(self, branch: Branch) -> list[int]:
         """How many steps later it is entered for the first and the second time after one step; none
@@ -181,7 +216,16 @@ def _branches(code: CodeType, line: int, names: dict[str, Any]) -> Iterator[Bran
     """Those of a function that is at ``line``, in the loops around it and behind them."""
     with contextlib.suppress(SyntaxError, ValueError, RecursionError):
         tree = ast.parse("".join(linecache.getlines(code.co_filename)))
-        yield from _Reader(code, line, names).walk(_function(tree, code, line), [])
+        body = _function(tree, code, line)
+        counted = (
+            each for part in body for each in ast.walk(part) if isinstance(each, ast.AugAssign)
+        )
+        settable = (
+            frozenset(each.target.id for each in counted if isinstance(each.target, ast.Name))
+            if code.co_name == "<module>"
+            else frozenset()
+        )
+        yield from _Reader(code, line, names, settable).walk(body, [])
 
 
 def _function(tree: ast.Module, code: CodeType, line: int) -> list[ast.stmt]:
@@ -200,8 +244,11 @@ def _has(node: ast.stmt, line: int) -> bool:
 class _Reader:
     """Finds the branches of one function that is at ``line``."""
 
-    def __init__(self, code: CodeType, line: int, names: dict[str, Any]) -> None:
+    def __init__(
+        self, code: CodeType, line: int, names: dict[str, Any], settable: frozenset[str]
+    ) -> None:
         self._of, self._line, self._names = code, line, names
+        self._settable = settable
 
     def walk(
         self,
@@ -242,7 +289,8 @@ class _Reader:
         condition = ast.Expression(_Atoms(atoms).visit(copy.deepcopy(_all(path))))
         code = compile(ast.fix_missing_locations(condition), "condition", "eval")
         text = linecache.getline(self._of.co_filename, at.lineno).strip()[:TEXT]
-        return Branch(self._of, at.lineno, text, at.lineno > self._line, behind, code, (*atoms,))
+        after = at.lineno > self._line
+        return Branch(self._of, at.lineno, text, after, behind, code, (*atoms,), self._settable)
 
     def _lasting(self, loop: ast.For | ast.While) -> list[ast.expr]:
         """Conditions under which a loop goes on, as far as they are known."""
@@ -363,15 +411,16 @@ def _call_takes(call: ast.Call, names: dict[str, Any], deep: int) -> bool:
         return True
     function = inspect.unwrap(getattr(called, "__func__", called))
     if isinstance(function, FunctionType) and history.is_own(function.__code__.co_filename):
-        return deep > 0 and _body_takes(function, deep - 1)
+        return deep > 0 and _body_takes(function, owner, deep - 1)
     module = getattr(called, "__module__", None) or type(called).__module__
     if last == "deepcopy" or str(module).partition(".")[0] == "torch":
         return True
     return history.is_own(getattr(sys.modules.get(str(module)), "__file__", None) or "<builtin>")
 
 
-def _body_takes(function: FunctionType, deep: int) -> bool:
+def _body_takes(function: FunctionType, owner: Any, deep: int) -> bool:
     code = function.__code__
+    names = {**function.__globals__, **dict.fromkeys(code.co_varnames[: owner is not None], owner)}
     try:
         tree = ast.parse("".join(linecache.getlines(code.co_filename)))
     except (SyntaxError, ValueError):
@@ -380,5 +429,5 @@ def _body_takes(function: FunctionType, deep: int) -> bool:
         if isinstance(node, FUNCTIONS) and node.name == code.co_name:
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             if first == code.co_firstlineno:
-                return any(_takes(each, function.__globals__, deep) for each in node.body)
+                return any(_takes(each, names, deep) for each in node.body)
     return True

@@ -106,6 +106,9 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
     error = _run(request)
     if request["steps"] is None and phases.done and error == ENDED:
         error = None  # the whole run was traced
+    if error and later.jumped:  # it may not stand what was done to it
+        error = None
+        later.doubts.append(later.jumped[-1].doubt)
     gc.collect()  # what the script dropped is gone before, not while, the rest is looked at
     gc.disable()
     allocated, reserved = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
@@ -144,7 +147,14 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
         "modules": _modules(),
         "opened": opened.small(files),
         "skipped": list(stand_ins.skipped),
-        "invented": list(stand_ins.invented),
+        "invented": [
+            *stand_ins.invented,
+            *(
+                f"{name} = {value:,}, to come to what is later"
+                for jump in later.jumped
+                for name, value in jump.values.items()
+            ),
+        ],
         "indices": list(stand_ins.indices),
         "unpadded": unpadded,
         "doubts": [*later.doubts, *_doubts()],
