@@ -24,13 +24,15 @@ def split_launch(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def read_sets(sets: Sequence[str]) -> tuple[tuple[str, Value], ...]:
-    """The keys and values of ``--set``; raises UsageError."""
+    """The keys and values of ``--set``, spelled as a flag is or as a name; raises UsageError."""
     if not sets:
         return ()
+    from nanolint.run.flags import plain_name
     from nanolint.run.overrides import parse_override
 
+    named = (each.partition("=") for each in sets)
     try:
-        return tuple(parse_override(each) for each in sets)
+        return tuple(parse_override(f"{plain_name(key)}{is_}{value}") for key, is_, value in named)
     except ValueError as error:
         raise UsageError(f"--set: {error}") from error
 

@@ -175,7 +175,7 @@ class TestPasted:
         told = words(nanolint("explain", "config.py", "--oom=-", stdin=error).out)
         assert "others and the driver 1.97 GiB" in told
         assert "stops in the first estimate_loss" in told
-        assert "It agrees: the same allocation fails." in told
+        assert told.startswith("It agrees: the same allocation fails.")
         assert "batch_size = 8, gradient_accumulation_steps = 256" in told
 
     def test_it_fails_elsewhere(self, config: str) -> None:
@@ -187,7 +187,7 @@ class TestPasted:
         Path("config.py").write_text(CONFIG.replace("= 16", "= 1"), encoding="utf-8")
         error = ERROR.format(tried="6.14").encode()
         told = words(nanolint("explain", "config.py", "--oom=-", stdin=error).out)
-        assert "fits: it does not agree" in told
+        assert told.startswith("It does not agree")
 
     def test_the_card_of_the_error_counts_not_that_of_the_settings(self, config: str) -> None:
         error = ERROR.format(tried="6.14").encode()
@@ -205,7 +205,7 @@ class TestPasted:
         assert "stops in the" in told
         told = words(nanolint("explain", config, "--oom=-", stdin=free.encode()).out)
         assert "allowed to the process" not in told
-        assert "fits: it does not agree" in told
+        assert told.startswith("It does not agree")
 
     @pytest.mark.parametrize("pasted", [b"", b"Killed", b"\xff\xfe\x00", b"out of memory" * 99_999])
     def test_what_is_no_such_error(self, config: str, pasted: bytes) -> None:

@@ -15,6 +15,13 @@ CLEAN = b"batch_size = 2\nblock_size = 64\n"
 FINDING = b"n_embd = 384\nn_head = 5\nbatch_size = 2\n"
 
 
+@pytest.mark.parametrize("key", ["batch-size", "--batch-size", "batch_size"])
+def test_a_key_is_set_as_the_flag_or_as_the_name_is_spelled(key: str) -> None:
+    Path("a.py").write_bytes(CLEAN)
+    told = nanolint("explain", "a.py", f"--set={key}=3").out
+    assert any(row.split()[:2] == ["batch_size", "3"] for row in told.splitlines())
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

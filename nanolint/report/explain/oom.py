@@ -44,6 +44,8 @@ def render(message: OomMessage, case: Case, printer: Printer) -> None:
     """Write the figures of ``message``, the replay's on ``case``'s card, and what would fit."""
     target, verdict = case.needed_target, case.verdict
     assert verdict is not None  # the command refuses a run without one
+    agrees = _agreement(message, verdict.oom, printer)
+    printer.blank()
     printer.line(("The error", "bold"))
     _row(printer, "tried to allocate", message.requested_bytes)
     _row(printer, "allocated by PyTorch", message.allocated_bytes)
@@ -56,34 +58,43 @@ def render(message: OomMessage, case: Case, printer: Printer) -> None:
     _row(printer, "total", message.total_bytes, target.label)
     printer.blank()
     printer.line(("The replay", "bold"), " with the same use by other programs")
-    _replayed(message, verdict.oom, printer)
+    _replayed(verdict.oom, printer)
+    if not agrees:
+        _differences(printer)
     printer.blank()
+    printer.stream.flush()  # what would have fit takes a while to find
     ways_out(case, verdict, printer, title="What would have fit")
 
 
-def _replayed(message: OomMessage, oom: OutOfMemory | None, printer: Printer) -> None:
+def _agreement(message: OomMessage, oom: OutOfMemory | None, printer: Printer) -> bool:
+    """Write whether the replay stops where the error did; returns False if it does not."""
     if oom is None:
-        printer.line("  fits: ", ("it does not agree", "bold yellow"))
-        _differences(printer)
+        printer.line(("It does not agree", "bold yellow"), ": by the replay the run fits.")
+        return False
+    same_request = format_bytes(oom.requested_bytes) == format_bytes(message.requested_bytes)
+    apart = abs(oom.allocated_bytes - message.allocated_bytes)
+    if same_request and apart <= SAME_BYTES * message.allocated_bytes:
+        printer.line(("It agrees: the same allocation fails.", "bold green"))
+    elif same_request:
+        printer.line(
+            ("It agrees on the allocation", "bold yellow"),
+            f", but not on what is allocated before: {format_bytes(apart)} apart.",
+        )
+    else:
+        printer.line(
+            ("It agrees that the run does not fit", "bold yellow"), ", but stops elsewhere."
+        )
+    return same_request
+
+
+def _replayed(oom: OutOfMemory | None, printer: Printer) -> None:
+    if oom is None:
+        printer.line("  fits")
         return
     printer.line(f"  stops in {oom.phase.within}")
     printer.line(f"  at: {oom.at}")
     _row(printer, "tried to allocate", oom.requested_bytes)
     _row(printer, "allocated by PyTorch", oom.allocated_bytes)
-    same_request = format_bytes(oom.requested_bytes) == format_bytes(message.requested_bytes)
-    apart = abs(oom.allocated_bytes - message.allocated_bytes)
-    if same_request and apart <= SAME_BYTES * message.allocated_bytes:
-        printer.line(("  It agrees: the same allocation fails.", "bold green"))
-    elif same_request:
-        printer.line(
-            ("  It agrees on the allocation", "bold yellow"),
-            f", but not on what is allocated before: {format_bytes(apart)} apart.",
-        )
-    else:
-        printer.line(
-            ("  It agrees that the run does not fit", "bold yellow"), ", but stops elsewhere."
-        )
-        _differences(printer)
 
 
 def _differences(printer: Printer) -> None:
