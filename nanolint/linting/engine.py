@@ -69,14 +69,21 @@ class Report:
     trace: str = ""
 
 
-def lint(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -> Report:
+def lint(
+    text: str, path: Path | None, setup: Setup, *, explicit: bool = True, shown: bool = False
+) -> Report:
     """Judge ``text`` as the content of ``path``; ``explicit``: the user named the file itself."""
-    context = read(text, path, setup, explicit=explicit)
+    context = read(text, path, setup, explicit=explicit, shown=shown)
     return context if isinstance(context, Report) else judge(context, setup)
 
 
-def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -> Context | Report:
-    """``text`` resolved for every target, or the report on a file that is not judged."""
+def read(
+    text: str, path: Path | None, setup: Setup, *, explicit: bool = True, shown: bool = False
+) -> Context | Report:
+    """``text`` resolved for every target, or the report on a file that is not judged.
+
+    ``shown``: somebody has the file open, and is told why it is no Python.
+    """
     from nanolint.source.refusals import TooComplex, Unparsable
     from nanolint.trainers.nanogpt.config import config_of, read_config
     from nanolint.trainers.nanogpt.project import find_project
@@ -94,7 +101,7 @@ def read(text: str, path: Path | None, setup: Setup, *, explicit: bool = True) -
     except Unparsable as error:
         if path is not None and path.suffix not in PYTHON:
             return Report(path, None, unjudged="not a Python file")
-        if not expected and not sets_keys(text, project.known_keys):
+        if not (expected or shown or sets_keys(text, project.known_keys)):
             return Report(path, None, unjudged=f"not checked: {error}")
         fault = SyntaxFault(str(error), error.offset)
         config = config_of(NOTHING, text, path, project, options, explicit=explicit)

@@ -72,7 +72,7 @@ def judge_text(text: str, path: Path | None, plan: Plan) -> Judged:
     """
     with notes.noting() as reads, kept.later():
         setup = plan.setup(path)
-        context = read(text, path, setup, explicit=_among_configs(path))
+        context = read(text, path, setup, explicit=_among_configs(path), shown=True)
         if isinstance(context, Report):
             return Judged(text, path, plan, setup, context, None, reads)
         report = offered(_linter(path, setup), text, judge(context, setup))
@@ -87,7 +87,7 @@ def judge_ahead(text: str, path: Path | None, plan: Plan) -> None:
 
 def _linter(path: Path | None, setup: Setup) -> Callable[[str], Report]:
     """Judges texts as the content of ``path``."""
-    return partial(lint, path=path, setup=setup, explicit=_among_configs(path))
+    return partial(lint, path=path, setup=setup, explicit=_among_configs(path), shown=True)
 
 
 def _among_configs(path: Path | None) -> bool:

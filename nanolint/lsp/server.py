@@ -222,10 +222,10 @@ class ClientCapabilities:
         edit = workspace and workspace.workspace_edit
         watching = workspace and workspace.did_change_watched_files
         # A client that cannot be told to pull again would not learn what a change elsewhere means
-        # (Neovim 0.11 is one): it is published to, and pulls nothing.
-        self.pulls = bool(text and text.diagnostic) and _refreshes(
-            workspace and workspace.diagnostics
-        )
+        # (Neovim 0.11 is one): it is published to, if it takes that, and pulls nothing.
+        is_told = _refreshes(workspace and workspace.diagnostics)
+        takes_published = bool(text and text.publish_diagnostics)
+        self.pulls = bool(text and text.diagnostic) and (is_told or not takes_published)
         self.versioned_edits = bool(edit and edit.document_changes)
         self.sends_configuration = bool(workspace and workspace.configuration)
         self.watches_files = bool(watching and watching.dynamic_registration)

@@ -203,11 +203,14 @@ async def test_an_editor_that_knows_no_versions_gets_plain_changes(tmp_path: Pat
     assert fix.edit.changes is not None and list(fix.edit.changes) == [uri]
 
 
-async def test_an_editor_that_pulls_is_not_pushed_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize("refreshes", [True, False], ids=["refreshed", "pulls alone"])
+async def test_an_editor_that_pulls_is_not_pushed_to(tmp_path: Path, refreshes: bool) -> None:
     able = capabilities()
     assert able.text_document is not None and able.workspace is not None
     able.text_document.diagnostic = types.DiagnosticClientCapabilities()
-    able.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
+    able.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refreshes)
+    if not refreshes:
+        able.text_document.publish_diagnostics = None
     async with editing(project(tmp_path), client_capabilities=able) as editor:
         uri = editor.open(CONFIG)
         document = types.TextDocumentIdentifier(uri)
@@ -230,6 +233,7 @@ async def test_an_editor_that_pulls_but_cannot_be_refreshed_is_pushed_to(tmp_pat
     able = capabilities()
     assert able.text_document is not None
     able.text_document.diagnostic = types.DiagnosticClientCapabilities()
+    able.text_document.publish_diagnostics = types.PublishDiagnosticsClientCapabilities()
     async with editing(project(tmp_path), client_capabilities=able) as editor:
         uri = editor.open(CONFIG)
         assert "NL102" in by_code(await pushed(editor))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ from nanolint.diagnostics import Severity
 from nanolint.files import door
 from nanolint.linting.engine import lint
 from nanolint.lsp.session import Session
+from tests.support.command import nanolint
 from tests.support.project_tree import train_script, write_project
 
 if TYPE_CHECKING:
@@ -195,3 +197,21 @@ def test_half_typed_the_last_good_meaning_stays(session: Session, tmp_path: Path
     session.change(document.uri, f"{SMALL}n_layer = (")
     assert codes(document) == {"NL001"}
     assert document.context is before
+
+
+def test_an_open_module_that_is_no_python_is_told_as_a_check_tells_it(
+    session: Session, tmp_path: Path
+) -> None:
+    root = write_project(tmp_path, {"nanolint.toml": 'gpu = "rtx-4070"\n'})
+    model, draw = root / "model.py", random.Random(11)
+    whole = model.read_text(encoding="utf-8")
+    document = opened(session, model, whole)
+    broken = 0
+    for _ in range(6):
+        at = draw.randrange(len(whole))
+        text = whole[:at] + draw.choice(["(", "\n", "'", ":", "def f(", " = "]) + whole[at:]
+        session.change(document.uri, text)
+        cold = nanolint("check", "-", f"--stdin-filename={model}", stdin=text.encode()).out
+        assert ("NL001" in codes(document)) == ("NL001" in cold)
+        broken += "NL001" in cold
+    assert broken > 1
