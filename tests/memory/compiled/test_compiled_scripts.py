@@ -108,3 +108,44 @@ def test_many_sizes_are_two_graphs_where_they_may_change() -> None:
 def test_many_sizes_are_more_graphs_than_pytorch_makes_where_none_may_change() -> None:
     with pytest.raises(Unread, match="is called in more than 8 ways"):
         read(f"{COMPILED[:-1]}, dynamic=False)", TEN_SIZES)
+
+
+EXPERTS = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Experts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(256, 64)
+        self.up = nn.Parameter(torch.randn(4, 64, 512) * 0.02)
+        self.down = nn.Parameter(torch.randn(4, 512, 64) * 0.02)
+
+    def forward(self, x):
+        h = self.table(x)
+        for _ in range(2):
+            inner = F.gelu(torch.einsum("btd,edh->beth", h, self.up))
+            h = h + torch.einsum("beth,ehd->betd", inner, self.down).sum(1)
+        return F.cross_entropy((h @ self.table.weight.T).view(-1, 256), x.view(-1))
+
+model = torch.compile(Experts().cuda())
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+for step in range(10):
+    x = torch.randint(256, (8, 128), device="cuda")
+    with torch.autocast("cuda", torch.bfloat16):
+        loss = model(x)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(("release", "traced"), [((2, 13), 46_342_656), ((2, 15), 34_152_960)])
+def test_what_a_batched_product_reads_through_views_is_copied_and_kept(
+    release: tuple[int, int], traced: int
+) -> None:
+    source = SourceText("__main__", "train.py", EXPERTS)
+    program = ReadScript((source,), values=(), words=(), variables=(), vocabulary=None)
+    run = replace(default_run(), torch=release, program=program, batch_size=8, block_size=128)
+    assert allocated_peak(record(run, find(CARD).gpu)) == traced

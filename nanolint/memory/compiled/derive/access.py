@@ -177,6 +177,8 @@ def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) 
     along = access.depends
     if along is not None:
         along = _depending(along, step, before, after)
+    if tag and step[0] == tag[-2][0] == "permute":  # one order after another is one order
+        tag, step = tag[:-2], ("permute", *(tag[-2][1 + dim] for dim in step[1:]))
     seen = *(tag or (strides, before)), step, after
     first = first_steps(seen) or (() if moved is None else moved[1])
     return Access(memory, offset, first, seen, along, apart)

@@ -148,11 +148,10 @@ class Realizing:
         and writes have (ir.py, ``simplify_and_reorder``)."""
         if box.memory is None:
             if box.made_by is not None and self._lies_as_read(box.made_by):
-                if not self._is_seen_first(box.made_by) and self._is_multiplied_in_view(
-                    box.made_by
-                ):
+                is_first = self._is_seen_first(box.made_by)
+                if not is_first and self._is_multiplied_in_view(box.made_by):
                     box.strides = contiguous_strides(box.shape)
-                else:
+                elif box.made_by not in self._reshaped:
                     seen = self._seen(box.made_by, box.reads)
                     box.strides = lying_as(seen, box.shape, box.strides)
             memory = self._memory(box.shape, box.strides, box.dtype, box.role, pads=box.pads)
@@ -180,8 +179,8 @@ class Realizing:
         )
 
     def _lies_as_read(self, each: Operation) -> bool:
-        """Whether nobody asks how it lies: it is no copy, not handed out, and in no other shape."""
-        if each.name == "clone" or each in self._outputs or each in self._reshaped:
+        """Whether nobody asks how it lies: it is no copy, and not handed out."""
+        if each.name == "clone" or each in self._outputs:
             return False
         users = self._users.get(each, {})
         return not any(user.kind == VIEW and user in self._outputs for user in users)
