@@ -380,3 +380,46 @@ def test_chosen_kernels_of_attention_are_compiled(
     text = ATTENTION.replace("# FLAGS", flags)
     text = text.replace("with nullcontext()", f"with {inside or 'nullcontext()'}")
     assert is_read(explained(tmp_path, text, card="rtx-4090"), peak)
+
+
+ROTARY = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+B, T, C, V = 4, 64, 64, 128
+class Rotary(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inverse = 1.0 / (10000 ** (torch.arange(0, C, 2).float() / C))
+        self.length = self.cos = self.sin = None
+    def forward(self, x):
+        n = x.shape[1]
+        if n != self.length:
+            self.length = n
+            steps = torch.arange(n, device=x.device).type_as(self.inverse)
+            angle = torch.outer(steps, self.inverse).to(x.device)
+            self.cos, self.sin = angle.cos(), angle.sin()
+        return self.cos[None], self.sin[None]
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.e, self.rotary, self.out = nn.Embedding(V, C), Rotary(), nn.Linear(C, V)
+    def forward(self, x):
+        y = self.e(x)
+        cos, sin = self.rotary(y)
+        a, b = y.chunk(2, -1)
+        y = torch.cat([a * cos + b * sin, a * -sin + b * cos], -1)
+        return F.cross_entropy(self.out(y).view(-1, V), x.view(-1))
+model = torch.compile(Net().cuda())
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+for step in range(20):
+    loss = model(torch.randint(V, (B, T), device="cuda"))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_what_a_graph_works_out_on_the_host_stays_there(tmp_path: Path) -> None:
+    found = explained(tmp_path, ROTARY, card="rtx-4090")
+    assert is_read(found, 9_032_192)  # as PyTorch 2.15 has it

@@ -75,6 +75,7 @@ def _moved(x: Tensor, device: Device, dtype: Dtype) -> Tensor:
     tracer = tracer_at(device)
     if tracer is not None:
         made: Tensor = tracer.call("moved", (x,), {})
+        made.device = device
         return cast(made, dtype)
     kind = x.role
     if kind.component is Component.ACTIVATIONS and not x.requires_grad:

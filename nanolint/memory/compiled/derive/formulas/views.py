@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from nanolint.memory.compiled.derive.formulas.indices import unfolded
-from nanolint.memory.compiled.derive.operations import POINTWISE
+from nanolint.memory.compiled.derive.operations import POINTWISE, Operation
 from nanolint.memory.compiled.derive.traced import Traced
 from nanolint.memory.tensors.autograd import record, record_all
 from nanolint.memory.tensors.layout import like_strides, normalized
@@ -128,13 +128,31 @@ def full_of(t: Capture, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
     return t.make("full", POINTWISE, (), shape, dtype, role, repr(number_in(0, dtype)))
 
 
+COPIED = "made"  # a copy on the host of what lies on the card
+
+
+def _is_of_host(t: Capture, made: Operation) -> bool:
+    """Whether what lies on the host follows from tensors that lay there, or were copied there."""
+    given = {each for x, each in t.inputs if x.device is not t.device and x.shape}
+    unseen, seen = [made], set[Operation]()
+    while unseen:
+        each = unseen.pop()
+        if each in given or each.name == COPIED:
+            return True
+        if each not in seen:
+            seen.add(each)
+            unseen += each.of
+    return False
+
+
 def moved(t: Capture, x: Tensor) -> Tensor:
     """``prims.device_put``: a tensor of the host's, copied to the card (ir.py, ``DeviceCopy``).
     What the graph itself makes, it makes there (post_grad.py, ``move_constructors_to_gpu``), and
-    one number everywhere is that (joint_graph.py, ``constant_fold_uniform_value``)."""
+    one number everywhere is that (joint_graph.py, ``constant_fold_uniform_value``). What it works
+    out of the host's tensors, it works out on the host."""
     if x.device is t.device:
-        return t.create("made", x.shape, x.dtype, x.role)
-    if t.makes(x):
+        return t.create(COPIED, x.shape, x.dtype, x.role)
+    if t.makes(x) and not _is_of_host(t, t.of(x)):
         source = t.of(x)
         is_full = source.name == "full" and not source.of
         made = t.make("full" if is_full else "placed", POINTWISE, () if is_full else (x,), x.shape,
