@@ -80,10 +80,10 @@ def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
         targets = _with_in_use(found, sourced)
     settings = sourced.settings
     if settings.platform == "macos" and (targets or claims):
-        named = next(iter(targets), None) or claims[0][1]
+        first = next(iter(targets), None) or claims[0][1]
         raise SettingsError(
             f"{sourced.place('platform')}: macOS has no CUDA, so no run on it is judged for "
-            f"{named.label}; leave one of them out"
+            f"{first.label}; leave one of them out"
         )
     return Choice(
         tuple(placed(target, settings) for target in targets),

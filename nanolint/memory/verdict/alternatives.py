@@ -129,6 +129,7 @@ class Alternatives(ByText):
         yield Cost.MODEL, self._shorter_block
         yield Cost.MODEL, self._fewer_layers
         yield Cost.MODEL, self._narrower
+        yield Cost.MODEL, self._smaller
         yield Cost.MODEL, self._smaller_checkpoint
 
     def _in_floor(self) -> Iterator[tuple[Cost, Way]]:
@@ -136,6 +137,7 @@ class Alternatives(ByText):
         yield Cost.SAME, self._other_programs_closed
         yield Cost.MODEL, self._fewer_layers
         yield Cost.MODEL, self._narrower
+        yield Cost.MODEL, self._smaller
         yield Cost.MODEL, self._smaller_checkpoint
 
     def _of(self, way: str, run: Run, target: Machine | None = None) -> Alternative:
@@ -198,8 +200,8 @@ class Alternatives(ByText):
     def _fewer_layers(self) -> Alternative | None:
         if self._run.init_from != "scratch" or not self._run.follows("n_layer"):
             return None
-        fewer = range(self._run.n_layer - 1, 0, -1)
-        return self._largest([change(n_layer=layers) for layers in fewer])
+        fewer = range(self._run.n_layer - 1, (self._run.n_layer - 1) // 2, -1)
+        return self._comfortable([change(n_layer=layers) for layers in fewer])
 
     def _narrower(self) -> Alternative | None:
         """Fewer heads of the same size, so that n_head divides n_embd."""
@@ -207,8 +209,24 @@ class Alternatives(ByText):
         if run.init_from != "scratch" or not run.follows("n_embd", "n_head"):
             return None
         width = run.n_embd // run.n_head
-        fewer = range(run.n_head - 1, 0, -1)
-        return self._largest([change(n_embd=heads * width, n_head=heads) for heads in fewer])
+        fewer = range(run.n_head - 1, (run.n_head - 1) // 2, -1)
+        return self._comfortable([change(n_embd=heads * width, n_head=heads) for heads in fewer])
+
+    def _smaller(self) -> Alternative | None:
+        """Fewer layers and heads alike, down to a quarter, if half of either is too much."""
+        run = self._run
+        if run.init_from != "scratch" or not run.follows("n_layer", "n_embd", "n_head"):
+            return None
+        if self._fewer_layers() is not None or self._narrower() is not None:
+            return None
+        width = run.n_embd // run.n_head
+        fewer = range(run.n_head - 1, run.n_head // 4, -1)
+        shapes = [
+            change(n_layer=layers, n_embd=heads * width, n_head=heads)
+            for heads in fewer
+            if (layers := run.n_layer * heads // run.n_head)
+        ]
+        return self._comfortable(shapes)
 
     def _smaller_checkpoint(self) -> Alternative | None:
         return self._largest(list(smaller_checkpoints(self._run)))
@@ -226,6 +244,12 @@ class Alternatives(ByText):
         alone = replace(self._target, in_use_bytes=0)
         way = f"other programs closed (frees {amount(held)})"
         return self._of(way, self._run, alone)
+
+    def _comfortable(self, changes: Sequence[Change]) -> Alternative | None:
+        """The first of ``changes`` that is comfortable; None if none is."""
+        found = self._largest(changes)
+        comfortable = found is not None and found.verdict.outcome is Outcome.COMFORTABLE
+        return found if comfortable else None
 
     def _with(self, other: Change) -> Alternative:
         return self._of(str(other), other.applied(self._run))
