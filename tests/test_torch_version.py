@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.files.door import forget
-from nanolint.settings.torch_version import NEWEST, Asked, find_torch_version, read_specifier
+from nanolint.memory.torch import native_doubts
+from nanolint.settings.torch_version import (
+    NEWEST,
+    Asked,
+    find_native_packages,
+    find_torch_version,
+    read_specifier,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,3 +117,23 @@ def test_an_environment_knows_better_than_a_bound_and_a_pin_better_than_that(
     forget()
     requirements.write_text("torch==2.6.0\n", encoding="utf-8")
     assert find_torch_version(tmp_path).version == (2, 6)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "operation"),
+    [
+        ("requirements.txt", "torch\nnvidia-cutlass-dsl==4.7.1\n", "linear_cross_entropy"),
+        ("pyproject.toml", 'dependencies = ["nvmath_python[cu12]>=0.6"]\n', "linalg.polar"),
+        ("uv.lock", '[[package]]\nname = "nvmath-python"\nversion = "0.6.0"\n', "_foreach_mm"),
+        ("requirements.txt", "torch  # not with nvidia-cutlass-dsl\nnvmath-python-docs\n", None),
+    ],
+)
+def test_a_package_that_native_kernels_need_is_a_doubt_that_names_what_changes(
+    tmp_path: Path, name: str, text: str, operation: str | None
+) -> None:
+    forget()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    doubts = list(native_doubts(find_native_packages(tmp_path), (2, 15)))
+    assert [operation in each and name in each for each in doubts] == [True] * bool(operation)
+    assert list(native_doubts(find_native_packages(tmp_path), (2, 12))) == []

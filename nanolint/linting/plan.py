@@ -17,10 +17,11 @@ from nanolint.linting import registry
 from nanolint.linting.adjusting import Adjustments
 from nanolint.linting.registry import Registry, Selection, UnknownRule
 from nanolint.linting.setup import Setup
+from nanolint.memory.torch import native_doubts
 from nanolint.run.settled import NO_LINE, Options
 from nanolint.settings.tables import SettingsError
 from nanolint.settings.targets import OPTION, Choice, choose, usual
-from nanolint.settings.torch_version import find_torch_version
+from nanolint.settings.torch_version import NEWEST, find_native_packages, find_torch_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,10 +51,12 @@ class Plan:
     def setup(self, path: Path | None) -> Setup:
         """What the engine needs to judge ``path``."""
         options = self.options
+        folder = absolute(path).parent if path else Path.cwd()
         if options.torch_version is None:
-            folder = absolute(path).parent if path else Path.cwd()
             asked = find_torch_version(folder)
             options = replace(options, torch_version=asked.version, oldest_torch=asked.oldest)
+        native = native_doubts(find_native_packages(folder), options.torch_version or NEWEST)
+        options = replace(options, native=tuple(native))
         claimed = self.chosen.claimed(path, self.sourced.root)
         if any(target.count is not None for target in claimed) and not self._sized_by_option:
             options = replace(options, world_size=None)

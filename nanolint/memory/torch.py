@@ -13,6 +13,8 @@ from nanolint.run.coverage import OLDEST_BLOCK_FIRST
 from nanolint.units import MIB
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from nanolint.gpus.gpu import Gpu
 
 Version: TypeAlias = tuple[int, int]
@@ -38,6 +40,34 @@ PASSING_BIAS_WORKSPACE: tuple[Version, Version] = ((2, 8), (2, 15))
 
 # From this release on a product allocates its workspace and gives it back (pull request 194311).
 WORKSPACE_GIVEN_BACK_SINCE: Version = (2, 15)
+
+# torch/_native/ops/bmm_outer_product: from this release on a batched product of one row and one
+# column is a Triton kernel, which takes no workspace and reads any strides. Seen in 2.13 to 2.15.
+OUTER_PRODUCTS_BY_TRITON_SINCE: Version = (2, 13)
+
+# torch/_native/ops: what these packages change, if they are installed. The first row that is not
+# newer than a release holds. (Sums and products of 2.15 want PYTORCH_SUM_INNER_TREE besides.)
+NATIVE_OPERATIONS: tuple[tuple[Version, dict[str, str]], ...] = (
+    (
+        (2, 15),
+        {
+            "nvidia-cutlass-dsl": "rms_norm, scatter_add, topk and linear_cross_entropy",
+            "nvmath-python": "_foreach_mm and linalg.polar",
+        },
+    ),
+    (
+        (2, 14),
+        {
+            "nvidia-cutlass-dsl": "rms_norm, scatter_add, sum and topk",
+            "nvmath-python": "_foreach_mm and linalg.polar",
+        },
+    ),
+    (
+        (2, 13),
+        {"nvidia-cutlass-dsl": "rms_norm, scatter_add and topk", "nvmath-python": "_foreach_mm"},
+    ),
+    ((0, 0), {}),
+)
 
 # torch/_functorch/partitioners.py, solve_min_cut: what a checkpoint makes is computed again by the
 # compiled backward pass, whatever else the cut keeps. What 2.4 makes of the marks was not compared.
@@ -120,6 +150,18 @@ NCCL2_SINCE: Version = (2, 15)
 
 # ProcessGroupNCCL.cpp, barrier: a number that the first one makes stays. Seen in 2.9, not in 2.13.
 BARRIER_LETS_GO_SINCE: Version = (2, 13)
+
+
+def native_doubts(named: Iterable[tuple[str, str]], version: Version) -> Iterator[str]:
+    """What packages that a file of the project names change in a release."""
+    changed = next(each for since, each in NATIVE_OPERATIONS if version >= since)
+    release = ".".join(map(str, version))
+    for package, file in named:
+        if package in changed:
+            yield (
+                f"{file} names {package}: if it is installed, PyTorch {release} has "
+                f"other kernels for {changed[package]}, and what they allocate is not known"
+            )
 
 
 def workspace_bytes(version: Version, gpu: Gpu | None) -> int:

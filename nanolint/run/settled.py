@@ -275,7 +275,8 @@ class Options:
     reads it that takes flags as argparse does. ``ranked`` is whether the launcher tells a process
     its RANK, even where there is but one; ``local_ranks`` is how many processes the launcher starts
     on one machine, None if nobody says it. ``torch_version`` is the release that is judged for,
-    None for the newest; ``oldest_torch`` is the oldest that the project allows.
+    None for the newest; ``oldest_torch`` is the oldest that the project allows. ``native`` says
+    what packages of the project change in PyTorch's own kernels.
     """
 
     arguments: tuple[Path | Override, ...] = ()
@@ -287,6 +288,7 @@ class Options:
     local_ranks: int | None = None
     torch_version: tuple[int, int] | None = None
     oldest_torch: tuple[int, int] | None = None
+    native: tuple[str, ...] = ()
     scripts: tuple[Path, ...] = ()
     line: LaunchLine = NO_LINE
 
@@ -311,5 +313,7 @@ class Options:
         if self.ranked and world_size == 1:
             why = "its one process is told its RANK, as by torchrun: what it shares out"
             yield Doubt(Subject.PIECE, f"{why} is not counted")
+        for why in self.native:
+            yield Doubt(Subject.TORCH, why)
         for name, _ in telling(self.line):
             yield Doubt(Subject.ENVIRONMENT, f"what PyTorch makes of {name} is not known")

@@ -41,6 +41,11 @@ _REQUIREMENTS = (
     ("environment*.yml", _CONDA),
     ("environment*.yaml", _CONDA),
 )
+# Packages that operations of PyTorch's own kernels need, in any of these files.
+NATIVE = ("nvidia-cutlass-dsl", "nvmath-python")
+_NATIVE = lazily(
+    r"""^[^#\n]*?(?:^|[\s"'])(nvidia[-_]cutlass[-_]dsl|nvmath[-_]python)(?![\w-])""", re.MULTILINE
+)
 _BETWEEN = lazily(r"\s*,\s*|\s+(?=[<>=~!^])")
 _CLAUSE = lazily(r"(===?|~=|!=|<=|>=|<|>|=|\^|~)?\s*(\d+(?:\.(?:\d+|\*))*)")
 _ENVIRONMENTS = (".venv", "venv")
@@ -65,6 +70,25 @@ def find_torch_version(folder: Path) -> Asked:
         if is_file(ancestor / "train.py"):
             break
     return Asked()
+
+
+def find_native_packages(folder: Path) -> tuple[tuple[str, str], ...]:
+    """The packages of NATIVE that the project asks for, each with the file that names it."""
+    for ancestor in upward(folder):
+        found = _native_in(ancestor)
+        if found or is_file(ancestor / "train.py"):
+            return found
+    return ()
+
+
+@memo
+def _native_in(folder: Path) -> tuple[tuple[str, str], ...]:
+    found: dict[str, str] = {}
+    for pattern, _ in (*_LOCKS, *_REQUIREMENTS):
+        for name in names(folder, pattern)[:MOST_FILES]:
+            for match in _NATIVE.finditer(_text(folder / name)):
+                found.setdefault(match[1].replace("_", "-"), name)
+    return tuple(sorted(found.items()))
 
 
 @memo

@@ -13,9 +13,14 @@ from nanolint.memory.compiled.inductor import Inductor
 from nanolint.memory.compiled.planner import Planner
 from nanolint.memory.compiled.reductions import column_sum_splits
 from nanolint.memory.recording import allocated_peak, record
-from nanolint.memory.tape import Component, Phase
+from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.memory.tensors.asked import Card
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.dtypes import FLOAT32
 from nanolint.memory.tensors.ops.attention_kernels import efficient_workspace_bytes
+from nanolint.memory.tensors.ops.linear import bmm
+from nanolint.memory.tensors.role import role
+from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.torch import WORKSPACE_BYTES, variable_in_error, workspace_bytes
 from nanolint.memory.verdict.verdict import judge
 from nanolint.run.coverage import SPLIT_GRAPH, not_covered
@@ -333,3 +338,14 @@ def test_how_long_a_sum_may_be_for_one_kernel_depends_on_release_and_card(
     card = Card(108, 2048)
     found = [(*each[:2], inner_splits(card, each[0], each[1], None, whole)) for each in splits]
     assert found == splits
+
+
+@pytest.mark.parametrize(("release", "workspaces"), [((2, 12), 2), ((2, 15), 1)])
+def test_a_batched_product_of_columns_and_rows_takes_no_workspace(
+    release: tuple[int, int], workspaces: int
+) -> None:
+    device = Device(Tape(), workspace_bytes=MIB, keeps_workspace=False, release=release)
+    kind = role("factor", Component.ACTIVATIONS)
+    column, row = (empty(device, shape, FLOAT32, kind) for shape in ((4, 8, 1), (4, 1, 8)))
+    bmm(bmm(column, row), column)
+    assert device.tape.names.count("cuBLAS workspace") == workspaces

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.memory.tensors.autograd import record
-from nanolint.memory.tensors.dtypes import FLOAT32
+from nanolint.memory.tensors.dtypes import COMPLEX, FLOAT32
 from nanolint.memory.tensors.layout import broadcast, is_contiguous
 from nanolint.memory.tensors.ops.autocast import to_half
 from nanolint.memory.tensors.ops.pointwise import add, mul
@@ -26,6 +26,7 @@ from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced, tracer_at
 from nanolint.memory.tensors.unknown import NotModelled
 from nanolint.memory.tensors.work import of_product
+from nanolint.memory.torch import OUTER_PRODUCTS_BY_TRITON_SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -278,6 +279,10 @@ def _product(
     """The result of a product, and copies of operands that cuBLAS cannot read as they lie."""
     device = x.device
     out = empty(device, shape, x.dtype, role or x.role.made("product"))
+    is_outer = len(shape) == 3 and x.shape[-1] == 1 and x.dtype.kind != COMPLEX
+    if is_outer and device.release >= OUTER_PRODUCTS_BY_TRITON_SINCE:
+        device.compute(x.dtype, of_product(shape, 1))
+        return out
     copies = [
         empty(device, each.shape, each.dtype, each.role.reshaped)
         for each in (x, y)
