@@ -57,7 +57,7 @@ def method(
 ) -> Thing:
     """A method of an ``ArgumentParser``, of a group of its arguments, or of its commands."""
     if name == "add_subparsers":
-        fields = {"dest": named.get("dest", Number(None)), _COMMANDS: Table()}
+        fields: dict[object, Thing] = {"dest": named.get("dest", Number(None)), _COMMANDS: Table()}
         made = Instance(External(COMMANDS), place, fields)
         core.state.journal.write(parser.fields, _COMMANDS, made)
         return made
@@ -134,12 +134,12 @@ def _with_commands(
             names = (each.name for parser in parsers for each in _flags(parser))
             return flags, found | dict.fromkeys([dest, *names], why)
         found[dest] = Number(chosen)
-        parser = table.entries[chosen]
+        inner = table.entries[chosen]
         alone = [each for each in alone if each != chosen]
-        if not isinstance(parser, Instance):
+        if not isinstance(inner, Instance):
             break
-        flags += _flags(parser)
-        made = parser.fields.get(_COMMANDS)
+        flags += _flags(inner)
+        made = inner.fields.get(_COMMANDS)
     return flags, found
 
 

@@ -95,7 +95,7 @@ def table(machine: Script) -> dict[str, Value]:
     machine.load("torch.nn").names["DataParallel"] = packages["DataParallel"]
     for name in AMP:
         machine.library(name).names["GradScaler"] = scaler
-    processes.install(machine, packages["Process"])
+    processes.install(machine)
     optimizer = machine.imported[training.OPTIM].names["Optimizer"]
     given = {"Optimizer": optimizer, "doubt": packages["doubt"]}
     return tokenizers.install(machine) | {
@@ -147,6 +147,7 @@ def table(machine: Script) -> dict[str, Value]:
         "torch.nn.utils.rnn": machine.library("torch.nn.utils").names.setdefault(
             "rnn", loaders.padding(machine)
         ),
+        **processes.multiprocessing(machine, packages["Process"]),
         **of_torch.accelerator(machine),
         **loaders.table(machine, packages),
         **downloads.table(machine),

@@ -114,7 +114,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         finally:
             machine.printed.forget(printed)
     is_tensor = isinstance(test, Tensor)  # to evaluate its parts again would make them again
-    why = machine.unknown(CONTENTS) if is_tensor else test.bare()
+    why = test.bare() if isinstance(test, Unknown) else machine.unknown(CONTENTS)
     del test
     ending = _ends(node)
     if ending is not None and not machine.trying:

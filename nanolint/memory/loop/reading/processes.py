@@ -43,16 +43,15 @@ QUIET = ("destroy_process_group", "monitored_barrier", "set_debug_level")
 NCCL = (None, "nccl", "cpu:gloo,cuda:nccl")  # the backends that are modelled
 
 
-def install(machine: Script, process: Value) -> None:
-    """Put it where programs look for it; ``process`` is the class of what is started."""
+def install(machine: Script) -> None:
+    """Put it where programs look for it."""
     machine.library("torch.distributed").names.update(table(machine, machine.group))
     machine.library("torch").names["futures"] = futures()
-    for name in ("multiprocessing", "torch.multiprocessing"):
-        machine.provide(name, _multiprocessing(machine, name, process))
 
 
-def _multiprocessing(machine: Script, name: str, process: Value) -> Namespace:
-    """What starts processes: that of rank 0 is the one that is read, as a call of its function."""
+def multiprocessing(machine: Script, process: Value) -> dict[str, Value]:
+    """The modules that start processes: that of rank 0 is read, as a call of its function.
+    ``process`` is the class of the others."""
     quiet = ("set_start_method", "set_sharing_strategy", "freeze_support")
 
     def spawn(fn: Value, args: Value = (), nprocs: Value = 1, **_: Value) -> None:
@@ -61,10 +60,10 @@ def _multiprocessing(machine: Script, name: str, process: Value) -> Namespace:
             machine.assume(f"it starts {several} processes; read as one, without DDP's buckets")
         machine.call(fn, [0, *machine.iterate(args)])
 
-    known = {each: silent(each) for each in quiet}
-    return Namespace(
-        name, {**known, "spawn": Native("spawn", spawn, plain=False), "Process": process}
-    )
+    known: dict[str, Value] = {each: silent(each) for each in quiet}
+    known |= {"spawn": Native("spawn", spawn, plain=False), "Process": process}
+    modules = ("multiprocessing", "torch.multiprocessing")
+    return {each: Namespace(each, {**known}) for each in modules}
 
 
 def is_read(started: list[Value], target: Value) -> bool:

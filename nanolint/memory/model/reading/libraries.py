@@ -195,8 +195,8 @@ def _structs(machine: Machine) -> Namespace:
 
         return called
 
-    functions = {"calcsize": struct.calcsize, "pack": packed}
-    functions |= dict.fromkeys(("unpack", "unpack_from"), unpacked)
+    functions: dict[str, Callable[..., Value]] = {"calcsize": struct.calcsize, "pack": packed}
+    functions |= {"unpack": unpacked, "unpack_from": unpacked}
     return Namespace(
         "struct",
         {name: Native(name, known(each), plain=False) for name, each in functions.items()},
