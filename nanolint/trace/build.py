@@ -37,6 +37,8 @@ _THEIR_LIBRARIES = re.compile(
 _OWN = ("libtorch", "libc10", "libcaffe2", "libshm")
 _LINKED = ("libtorch*.so", "libc10_cuda.so", "libcaffe2_nvrtc.so")
 
+MOST_CHARACTERS = 1 << 20
+
 _DYNAMIC, _DYNSYM = 6, 11
 _DT_NEEDED = 1
 
@@ -63,9 +65,10 @@ def build(torch_folder: Path, cache: Path) -> Card:
         raise CannotBuild(f"{torch_folder} is not a CUDA build of PyTorch: pip install torch")
     if int(cuda[1]) not in CUDA_MAJORS:
         raise CannotBuild(f"{torch_folder} is built for CUDA {cuda[1]}; known are 12 and 13")
-    libraries = [path for name in _LINKED for path in sorted((torch_folder / "lib").glob(name))]
+    found = (path for name in _LINKED for path in sorted((torch_folder / "lib").glob(name)))
+    libraries = [path for path in found if path.is_file()]
     states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in libraries]
-    asked = f"{version}{states}{sorted(_asked_by_triton(torch_folder))}"
+    asked = f"{torch_folder.resolve()}{version}{states}{sorted(_asked_by_triton(torch_folder))}"
     key = hashlib.sha256(SOURCE.read_bytes() + asked.encode()).hexdigest()[:16]
     folder = cache / "trace" / key
     if not (folder / LIBRARY).exists():
@@ -82,7 +85,10 @@ def _asked_by_triton(torch_folder: Path) -> set[str]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        if not path.is_file():  # what pipes and devices hold is never read
+            raise CannotBuild(f"{path}: no such file")
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(MOST_CHARACTERS)
     except OSError as error:
         raise CannotBuild(f"{path}: {error.strerror}") from error
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import os
 import re
@@ -32,6 +33,9 @@ MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE = 442, -100, 0x8000
 READ_ONLY, NO_SUID, NO_DEVICES = 1, 2, 4  # MOUNT_ATTR_*
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, CAPABILITY_VERSION = 24, 38, 0x20080522
+PR_SET_SECCOMP, LOAD, IF_EQUAL, IF_AT_LEAST, RETURN = 22, 0x20, 0x15, 0x35, 0x06
+SYSTEM_CALLS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}  # socket
+IO_URING_SETUP, FAMILIES = 425, (1, 2, 10, 16)  # unix, inet, inet6, netlink
 CHOWN, DAC_OVERRIDE, FOWNER, FSETID = 0, 1, 3, 4  # capabilities that root has over files
 SCRATCH_BYTES = 2 << 30  # that a script may write before it is told that the disk is full
 
@@ -184,6 +188,23 @@ def drop() -> None:
     mask = sum(1 << capability for capability in kept)
     sets = struct.pack("6I", mask, mask, 0, 0, 0, 0)  # effective, permitted, inheritable
     _call("capabilities", _libc.capset, struct.pack("Ii", CAPABILITY_VERSION, 0), sets)
+    _forbid_other_networks()
+
+
+def _forbid_other_networks() -> None:
+    """Allow sockets of families that a network namespace holds: not those to a host (vsock)."""
+    arch, calls_socket = SYSTEM_CALLS[os.uname().machine]
+    program = [
+        (LOAD, 0, 0, 4), (IF_EQUAL, 0, 11, arch),  # no system call of another architecture
+        (LOAD, 0, 0, 0), (IF_AT_LEAST, 9, 0, 0x40000000), (IF_EQUAL, 8, 0, IO_URING_SETUP),
+        (IF_EQUAL, 0, 6, calls_socket), (LOAD, 0, 0, 16),
+        *((IF_EQUAL, 4 - number, 0, family) for number, family in enumerate(FAMILIES)),
+        (RETURN, 0, 0, 0x50000 | errno.EAFNOSUPPORT), (RETURN, 0, 0, 0x7FFF0000),
+        (RETURN, 0, 0, 0x50000 | errno.ENOSYS),
+    ]  # fmt: skip
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in program))
+    whole = struct.pack("HxxxxxxP", len(program), ctypes.addressof(code))
+    _call("system call filter", _libc.prctl, PR_SET_SECCOMP, 2, whole, 0, 0)
 
 
 def written(layers: dict[str, Path]) -> list[str]:
@@ -265,13 +286,14 @@ def _is_way_out(place: str) -> bool:
 
 
 def _beneath(top: str, depth: int) -> Iterator[str]:
-    """All but folders beneath ``top``, as far as they may be seen."""
+    """What is neither a folder nor a file beneath ``top``, as far as it may be seen."""
     with contextlib.suppress(OSError), os.scandir(top) as entries:
         for entry in entries:
-            if not entry.is_dir(follow_symlinks=False):
+            if entry.is_dir(follow_symlinks=False):
+                if depth > 1:
+                    yield from _beneath(entry.path, depth - 1)
+            elif not (entry.is_symlink() or entry.is_file()):
                 yield entry.path
-            elif depth > 1:
-                yield from _beneath(entry.path, depth - 1)
 
 
 def _inside(path: str, folder: str) -> bool:
@@ -307,4 +329,6 @@ def _change(path: str, on: int, off: int = 0, *, recursive: bool = False) -> Non
 
 def _call(what: str, function: object, *arguments: object) -> None:
     if function(*arguments) != 0:  # type: ignore[operator]
-        raise Refused(f"{what}: {os.strerror(ctypes.get_errno())}")
+        number = ctypes.get_errno()
+        why = "no more are allowed" if number == errno.ENOSPC else os.strerror(number)
+        raise Refused(f"{what}: {why}")

@@ -144,8 +144,8 @@ class Later:
                         for atom in branch.atoms:
                             values = self._values.setdefault((branch.of, atom), [])
                             values[len(self._steps) :] = [_plain(_value(atom, names))]
-                if local is not frame.f_globals and sys.version_info < (3, 13):
-                    local.clear()  # it is a copy, which would hold tensors
+                if frame.f_code.co_flags & inspect.CO_OPTIMIZED and sys.version_info < (3, 13):
+                    local.clear()  # a function's are a copy, which would hold tensors
                 del local, names
             frame = frame.f_back
 
