@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import math
 import os
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from nanolint.cli import processes
+from tests.support.installed import install
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("the same", derandomize=True, database=None, **SLOW)
@@ -19,3 +25,9 @@ settings.load_profile("others" if os.environ.get("NANOLINT_EXPLORE") else "the s
 
 # A worker process does not have what a test puts in the place of something.
 processes.PARALLEL_AFTER_SECONDS = math.inf
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The script of the wheel, built and installed once."""
+    return install(tmp_path_factory.mktemp("wheel"))

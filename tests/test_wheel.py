@@ -1,42 +1,17 @@
-"""The product as shipped: a wheel in an environment of its own, started as the script."""
+"""The product as shipped, started as the script that is installed (``program``)."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
-import sysconfig
-import zipfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.project_tree import write_project
 
-ROOT = Path(__file__).parent.parent
-PROGRAMS = "Scripts" if os.name == "nt" else "bin"
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The installed script. What nanolint builds on is taken from the environment of the tests."""
-    folder = tmp_path_factory.mktemp("wheel")
-    built = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
-    command = [sys.executable, "-c", built, str(folder)]
-    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
-    (site,) = (folder / "env").glob("**/site-packages")
-    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
-        wheel.extractall(site)
-    (site / "beside.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    script = folder / "env" / PROGRAMS / "nanolint"
-    python = folder / "env" / PROGRAMS / "python"
-    script.write_text(
-        f"#!{python}\nimport sys\nfrom nanolint.cli.main import entry_point\n"
-        "sys.exit(entry_point())\n"
-    )
-    script.chmod(0o755)
-    return script
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the script is one for Unix")
