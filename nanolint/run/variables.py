@@ -11,8 +11,16 @@ if TYPE_CHECKING:
 
 # PyTorch's documentation has them under "CUDA Environment Variables" and "torch.compile"; the
 # others are read in torch/_inductor/config.py and torch/_dynamo/config.py.
-_ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
-_READ = ("PYTORCH_", "TORCHDYNAMO_", "TORCHINDUCTOR_", "TORCH_COMPILE_", "TORCH_BLAS_", "CUBLAS")
+_SETTINGS = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF")
+# Those that the allocator reads when it begins (c10/cuda/CUDACachingAllocator.cpp).
+ALLOCATOR = (*_SETTINGS, "PYTORCH_NO_CUDA_MEMORY_CACHING", "PYTORCH_NO_HIP_MEMORY_CACHING")
+_OF_COMPILE = ("TORCHDYNAMO_", "TORCHINDUCTOR_", "TORCH_COMPILE_")
+# Of cuBLAS's and cuDNN's workspaces and of the choice between kernels (aten/src/ATen/cuda).
+_OF_KERNELS = (
+    *("TORCH_BLAS_", "CUBLAS", "TORCH_CUBLAS", "DISABLE_ADDMM_CUDA_LT", "TORCH_LINEAR_FLATTEN_3D"),
+    *("TORCH_CUDNN_", "CUDNN_FRONTEND_ATTN_"),
+)
+_READ = ("PYTORCH_", *_OF_COMPILE, *_OF_KERNELS)
 _QUIET = frozenset(  # words for people, caches, compilers' threads
     {
         *("PYTORCH_VERSION", "PYTORCH_BUILD_VERSION", "PYTORCH_JIT", "PYTORCH_KERNEL_CACHE_PATH"),
@@ -35,12 +43,21 @@ def telling(line: LaunchLine) -> Iterator[tuple[str, str]]:
 
 
 def _text(variable: Flag) -> str | None:
-    if variable.name in _QUIET or not variable.name.startswith(_READ):
-        return None
-    if variable.unknown is not None:
+    if variable.unknown is not None and not is_quiet(variable.name):
         return f"not known: {variable.unknown}"
-    value = variable.value or ""
-    if variable.name in _ALLOCATOR:
+    return told(variable.name, variable.value or "")
+
+
+def is_quiet(name: str) -> bool:
+    """Whether a variable changes nothing about what PyTorch allocates."""
+    return name in _QUIET or not name.startswith(_READ)
+
+
+def told(name: str, value: str) -> str | None:
+    """Returns what a variable tells PyTorch that is not replayed; None if that is nothing."""
+    if is_quiet(name):
+        return None
+    if name in _SETTINGS:
         parts = (part.strip() for part in value.split(","))
         value = ",".join(part for part in parts if part and not part.startswith(_REPLAYED))
         return value or None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.command import nanolint
+from tests.support.explained import explained
 from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
@@ -42,6 +43,46 @@ def test_what_one_changes_is_in_doubt(variable: str) -> None:
     assert any(
         f"what PyTorch makes of {name} is not known" in str(each) for each in doubts(variable)
     )
+
+
+TRAINING = """
+import torch, os
+BEFORE
+model = torch.nn.Linear(64, 64).cuda()
+AFTER
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(20):
+    model(torch.randn(8, 64, device="cuda")).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+NO_CACHE = "PYTORCH_NO_CUDA_MEMORY_CACHING"
+DOTENV = "from dotenv import load_dotenv; load_dotenv()"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "doubted"),
+    [
+        (f'os.environ["{NO_CACHE}"] = "1"', "", NO_CACHE),
+        (f'os.environ.setdefault("{NO_CACHE}", "1")', "", NO_CACHE),
+        (f'os.environ.update({NO_CACHE}="1")', "", NO_CACHE),
+        (f'os.environ |= {{"{NO_CACHE}": "1"}}', "", NO_CACHE),
+        (f'os.putenv("{NO_CACHE}", "1")', "", NO_CACHE),
+        ('os.environ["PYTORCH_HIP_ALLOC_CONF"] = "roundup_power2_divisions:2"', "", "PYTORCH_HIP"),
+        (DOTENV, "", "PYTORCH_ALLOC_CONF"),
+        ('os.environ["PYTORCH_ALLOC_CONF"] = "expandable_segments:True"', "", ""),
+        ("", f'os.environ["{NO_CACHE}"] = "1"', ""),  # the allocator has read it already
+        ("", 'os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":16:8"', "CUBLAS_WORKSPACE_CONFIG"),
+    ],
+)
+def test_what_a_script_sets_itself_counts_alike(
+    tmp_path: Path, before: str, after: str, doubted: str
+) -> None:
+    (tmp_path / ".env").write_text("export PYTORCH_ALLOC_CONF=max_split_size_mb:64 # MiB\n")
+    text = TRAINING.replace("BEFORE", before).replace("AFTER", after)
+    found = explained(tmp_path, text)["doubts"]
+    assert bool(found) == bool(doubted)
+    assert all(doubted in each for each in found)
 
 
 @pytest.mark.parametrize(

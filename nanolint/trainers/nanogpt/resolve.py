@@ -23,10 +23,12 @@ from nanolint.run.settled import (
 from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.settings.torch_version import NEWEST
 from nanolint.source.values import Known, Unknown
+from nanolint.trainers.dotenv import with_dotenv
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
 from nanolint.trainers.nanogpt.overwritten import overwritten
+from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.nanogpt.readings import model_read, whole_read
 from nanolint.trainers.nanogpt.roles import Roles, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
@@ -60,6 +62,8 @@ def resolve(
     from left to right; the dataset, a checkpoint and the GPU then decide what those leave to them.
     """
     gpu = target.gpu if target else None
+    if project.train_script is not None and project.tree is not None:
+        options = with_dotenv(options, project.train_script, read_source(project.train_script))
     settings = _inherited(project)
     for step in steps(module, project, options, config_path):
         settings |= {setting.key: setting for setting in step.settings}

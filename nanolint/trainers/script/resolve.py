@@ -26,6 +26,7 @@ from nanolint.run.settled import (
 )
 from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.source.values import Known
+from nanolint.trainers.dotenv import with_dotenv
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.read import read_run
 from nanolint.trainers.script import walks
@@ -158,6 +159,7 @@ def described(path: Path, text: str, around: Around) -> Described | None:
 
 def resolve_script(text: str, path: Path, options: Options, target: Machine | None) -> Resolution:
     """The run that a script makes on one target GPU."""
+    options = with_dotenv(options, path, text)
     gpu = target.gpu if target else None
     around = _around(path, options, target)
     world_size = around.world_size

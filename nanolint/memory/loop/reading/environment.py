@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanolint.memory.loop.reading import settings
 from nanolint.memory.loop.reading.executing import known
 
 if TYPE_CHECKING:
@@ -33,6 +34,23 @@ class Environment(dict["Value", "Value"]):
         super().__init__(variables)
         self._machine = machine
         self._asked = False
+
+    def __setitem__(self, name: Value, value: Value) -> None:
+        settings.put(self._machine, name, value)
+        super().__setitem__(name, value)
+
+    def setdefault(self, name: Value, default: Value = None) -> Value:
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def update(self, *given: Value, **named: Value) -> None:
+        for name, value in dict(*given, **named).items():
+            self[name] = value
+
+    def __ior__(self, given: Value) -> Environment:  # type: ignore[override,misc]
+        self.update(given)
+        return self
 
     def __missing__(self, name: str) -> Value:
         starter = self._take_for_started(name)

@@ -243,10 +243,8 @@ class Values(Interpreter, Script):
             return  # what the host's tensors hold is not known anyway
         if isinstance(value, Unknown) and training.is_rate(owner, index):
             return  # another number, of the same meaning to memory: none
-        if isinstance(owner, dict) and isinstance(index, str):
-            if isinstance(value, Stored) and value.key == index:
-                value = self._of_checkpoint(value, owner.get(index))
-            settings.put(self, index, value)
+        if isinstance(owner, dict) and isinstance(value, Stored) and value.key == index:
+            value = self._of_checkpoint(value, owner.get(index))
         super().set_item(owner, index, value)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:

@@ -215,6 +215,7 @@ def _system(machine: Script) -> dict[str, Value]:
     return {
         "environ": environment,
         "getenv": Native("getenv", get, plain=False),
+        "putenv": Native("putenv", environment.__setitem__, plain=False),
         "makedirs": silent("makedirs"),
         "remove": silent("remove"),
         "chdir": silent("chdir"),

@@ -9,6 +9,7 @@ from nanolint.memory.model.reading.torch.calling import device_of
 from nanolint.memory.model.reading.torch.names import DYNAMO
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown
 from nanolint.memory.tensors.dtypes import FLOATING, Dtype
+from nanolint.run.variables import ALLOCATOR, told
 
 if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
@@ -84,7 +85,6 @@ _HARMLESS_VARIABLES = frozenset(
 _BACKENDS = ("torch.backends.cuda.matmul is", "torch.backends is")
 _PRECISIONS = ("allow_tf32", "fp32_precision")
 DETERMINISTIC = "torch.use_deterministic_algorithms"
-_ALLOCATOR = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 
 
 def table(machine: Script) -> dict[str, Value]:
@@ -169,12 +169,17 @@ def most_graphs(machine: Script) -> int:
 
 
 def put(machine: Script, name: Value, value: Value) -> None:
-    """A doubt of what the script tells PyTorch's allocator, but for what only saves memory, and of
-    what it tells torch.compile."""
-    if name in _ALLOCATOR and value != "expandable_segments:True":
-        doubt(machine, f"what the script's {name} makes of the allocator is not known")
-    if machine.around.compiles:
-        _tell(machine, name)
+    """A doubt of what the script's environment tells PyTorch, except what only saves memory.
+
+    The allocator reads its variables once, before the first tensor is on the card.
+    """
+    if not isinstance(name, str) or (name in ALLOCATOR and machine.card.tape.events):
+        return
+    if name.startswith(_VARIABLES):
+        if machine.around.compiles:
+            _tell(machine, name)
+    elif told(name, value if isinstance(value, str) else "not known") is not None:
+        doubt(machine, f"what PyTorch makes of the script's {name} is not known")
 
 
 def of_launch(machine: Script) -> None:
