@@ -423,3 +423,28 @@ for step in range(20):
 def test_what_a_graph_works_out_on_the_host_stays_there(tmp_path: Path) -> None:
     found = explained(tmp_path, ROTARY, card="rtx-4090")
     assert is_read(found, 9_032_192)  # as PyTorch 2.15 has it
+
+
+PLACES = """import argparse, os
+parser = argparse.ArgumentParser(description=" | ".join(os.listdir(".")))
+parser.add_argument("rows", type=int)
+parser.add_argument("words", type=int)
+parser.add_argument("--kind", default="a", choices=os.listdir("."), help=", ".join(os.listdir(".")))
+args = parser.parse_args()
+assert args.kind == "a"
+V, batch = args.words, args.rows"""
+
+
+@pytest.mark.parametrize(("words", "is_read"), [(["8", "512"], True), (["8"], False), ([], False)])
+def test_words_without_dashes_fill_places_in_order(
+    tmp_path: Path, words: list[str], is_read: bool
+) -> None:
+    found = started(tmp_path, SCRIPT.replace("# BEFORE", PLACES), "", *words)
+    assert (found["trust"] == "read") is is_read
+    assert not is_read or found["peak"]["allocated_bytes"] == PEAK
+    reasons = " ".join(each["reason"] for each in found["unresolved"])
+    assert "raises" not in reasons  # what it is not told is no failure
+
+
+def test_a_module_has_all_methods_of_modules(tmp_path: Path) -> None:
+    assert is_read(read(tmp_path, after="model.share_memory()\nhooks = model.get_extra_state"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.described import Put
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Given, Number, Surface
+from nanolint.trainers.script.core import Word
 from nanolint.trainers.script.flags import (
     SWITCHES,
     Flag,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from nanolint.run.terms import Place
-    from nanolint.trainers.script.core import Core, Word
+    from nanolint.trainers.script.core import Core
     from nanolint.trainers.script.things import Scope
 
 PARSER = "argparse.ArgumentParser"
@@ -248,9 +249,14 @@ def parsed(
     values: dict[object, Thing] = {flag.name: typed(flag.default, flag) for flag in flags}
     values |= beside
     alone = core.state.around.alone if words is None else [e.value for e in words if not e.key]
-    if {*alone} - {scalar(each) for each in beside.values()}:
+    chosen = {scalar(each) for each in beside.values()}
+    rest = [each for each in alone if each not in chosen]
+    places = [each for each in flags if not each.flags and each.action != _SET]
+    if len(rest) == len(places) and not any(each.several for each in places):
+        for flag, text in zip(places, rest, strict=True):
+            values[flag.name] = number(said(flag, Word("", text)))
+    elif rest:
         why = NotKnown("a word without dashes", place.path, place.line)
-        places = [each for each in flags if not each.flags and each.action != _SET]
         values |= {each.name: why for each in places}
     for word in core.state.around.words if words is None else words:
         for flag in named_by(word.key, flags):

@@ -277,6 +277,8 @@ def _extreme(
     key: Value = None,
     default: Value = MISSING,
 ) -> Value:
+    if len(values) == 1 and isinstance(values[0], Unknown):
+        return values[0]
     found = list(machine.iterate(values[0])) if len(values) == 1 else list(values)
     if not found and default is not MISSING:
         return default

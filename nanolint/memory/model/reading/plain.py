@@ -160,6 +160,8 @@ def _count(machine: Machine, owner: Counter[Value], values: Value = ()) -> None:
 
 
 def _join(machine: Machine, owner: str, parts: Value) -> Value:
+    if isinstance(parts, Unknown):
+        return parts
     found = list(machine.iterate(parts))
     for each in found:
         if isinstance(each, Unknown):

@@ -82,17 +82,24 @@ class ArgumentParser:
             kind = options.get("type")
             if isinstance(default, str) and kind is not None:
                 default = kind(default)
-            if default is None and options.get("required"):
+            if default is None and self.requires(options):
                 default = unheard("what is given as " + options["dest"] + ", which it requires")
             if not hasattr(found, options["dest"]):
                 setattr(found, options["dest"], default)
         left = []
         places = list(self.places)
+        alone_words = [each for each, _ in words if each.startswith(alone)]
+        rest = [each for each in alone_words if each[len(alone) :] not in taken]
+        in_order = len(rest) == len(places) and not [e for e in places if "nargs" in e]
         for name, value in words if own is None else self.words_of(own):
             options = self.flag(name)
-            if name.startswith(alone):  # of the launch line, which fills any of them
-                for options in () if name[len(alone) :] in taken else places:
-                    setattr(found, options["dest"], value)
+            if name.startswith(alone):
+                word = name[len(alone) :]
+                if word not in taken and in_order:
+                    self.put(found, places.pop(0), word)
+                elif word not in taken:  # of the launch line, which fills any of them
+                    for options in places:
+                        setattr(found, options["dest"], value)
             elif not name:
                 if places and value not in taken:
                     self.put(found, self.one(places.pop(0)), value)
@@ -108,6 +115,10 @@ class ArgumentParser:
                     else:
                         setattr(found, dest, value)
         return found, left
+
+    def requires(self, options):
+        is_place = options in self.places and options.get("nargs") not in ("?", "*")
+        return is_place or options.get("required")
 
     def one(self, options):
         if "nargs" in options and options["nargs"] != "?":

@@ -19,7 +19,7 @@ from nanolint.memory.model.reading.values import (
     Unknown,
 )
 from nanolint.memory.tensors.autograd import Leaf
-from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOATING, Dtype
+from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, FLOATING, Dtype
 from nanolint.memory.tensors.parameter import Parameter, Registered
 from nanolint.memory.tensors.tensor import Tensor
 
@@ -319,10 +319,21 @@ def _register(
     return Namespace("hook", {"remove": Native("remove", lambda: hooks.pop(key, None))})
 
 
-def _hook(machine: Machine, _module: Instance, *_: Value, **__: Value) -> Value:
-    raise machine.unread("what a hook of a module does is not known")
+def _other(name: str) -> Callable[..., Value]:
+    """A method of every module, of which no more is known."""
+
+    def refuse(machine: Machine, _module: Instance, *_: Value, **__: Value) -> Value:
+        raise machine.unread(f"nn.Module.{name} is not known")
+
+    return refuse
 
 
+OTHERS = (
+    *("register_full_backward_hook", "register_full_backward_pre_hook", "register_backward_hook"),
+    *("register_state_dict_pre_hook", "register_state_dict_post_hook", "set_extra_state", "type"),
+    *("register_load_state_dict_pre_hook", "register_load_state_dict_post_hook", "get_buffer"),
+    *("get_extra_state", "set_submodule", "xpu", "ipu", "mtia"),
+)
 METHODS: dict[str, Callable[..., Value]] = {
     "__init__": _init,
     "register_buffer": _buffer,
@@ -351,13 +362,15 @@ METHODS: dict[str, Callable[..., Value]] = {
     "float": lambda machine, module: _to(machine, module, FLOAT32),
     "half": lambda machine, module: _to(machine, module, FLOAT16),
     "bfloat16": lambda machine, module: _to(machine, module, BFLOAT16),
+    "double": lambda machine, module: _to(machine, module, FLOAT64),
+    "share_memory": lambda _, module: module,
     "compile": _compiled,
     "get_submodule": _found,
     "get_parameter": _found,
     "extra_repr": lambda *_: "",
     "register_forward_hook": partial(_register, HOOKS),
     "register_forward_pre_hook": partial(_register, PRE_HOOKS),
-    "register_full_backward_hook": _hook,
+    **{name: _other(name) for name in OTHERS},
 }
 
 
