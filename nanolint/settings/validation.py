@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails
 
-DEEPEST = 8  # tables and lists in each other; settings have 3
 # From pydantic's words to TOML's.
 WORDING = (
     ("Input should be a valid integer", "must be an integer"),
@@ -34,9 +33,6 @@ def validate(table: dict[str, Any], where: str) -> Settings:
         return Settings()
     if isinstance(table.get("gpu"), str):  # one name instead of a list of them
         table = {**table, "gpu": [table["gpu"]]}
-    deep = _too_deep(table)
-    if deep is not None:
-        raise SettingsError(f"{where}: unknown key {_shortened(deep)!r}")
     text = json.dumps(table, default=str)
     right = f"settings {text}"
     if cache.find(right) is not None:
@@ -44,22 +40,6 @@ def validate(table: dict[str, Any], where: str) -> Settings:
     found = _validated(text, where)
     cache.keep(right, b"right")
     return found
-
-
-def _too_deep(table: dict[str, Any]) -> str | None:
-    """A key below which more tables lie in each other than any setting has."""
-    level: list[tuple[str, Any]] = [*table.items()]
-    for _ in range(DEEPEST):
-        level = [
-            (f"{name}.{key}", each)
-            for name, value in level
-            for key, each in (value.items() if isinstance(value, dict) else _numbered(value))
-        ]
-    return level[0][0] if level else None
-
-
-def _numbered(value: Any) -> list[tuple[int, Any]]:
-    return list(enumerate(value)) if isinstance(value, list) else []
 
 
 def _validated(text: str, where: str) -> Settings:

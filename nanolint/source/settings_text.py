@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 1 << 17  # of a YAML text, and of all its values; PyYAML takes seconds for more
 MOST_NODES = 10_000  # an alias counts each time
 DEEPEST = 50
+MOST_BITS = 4096  # of a whole number; Python writes no more than 4,300 digits
 TOO_DEEP = "it is nested too deeply"
 MERGE = "tag:yaml.org,2002:merge"
 # omegaconf/_utils.py, get_yaml_loader: 1e-4 is a number there, and text in PyYAML.
@@ -181,7 +182,8 @@ class _Yaml:
             raise NoSettings(f"it is no YAML: {what}") from None
         if self._floats and isinstance(value, str) and node.style is None:
             value = float(value.replace("_", "")) if _FLOAT.fullmatch(value) else value
-        known = value is None or isinstance(value, (int, float, str))
+        known = value is None or isinstance(value, (float, str))
+        known = known or (isinstance(value, int) and value.bit_length() <= MOST_BITS)
         return Leaf(value if known else None, start, end, known)
 
 

@@ -6,7 +6,16 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from nanolint.regex import lazily
-from nanolint.source.settings_text import TOO_DEEP, Count, Leaf, Listed, Mapped, NoSettings
+from nanolint.source.settings_text import (
+    DEEPEST,
+    MOST_BITS,
+    TOO_DEEP,
+    Count,
+    Leaf,
+    Listed,
+    Mapped,
+    NoSettings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,14 +29,17 @@ _ENTRY = lazily(r"\s*([\w-]+)\s*=\s*(\"[^\"\n]*\"|'[^'\n]*'|[^\s#]+)\s*(?:#.*)?$
 
 
 def load_toml(text: str) -> dict[str, Any]:
-    """The table of a TOML text, as Python's reader gives it. Raises NoSettings."""
+    """The table of a TOML text, as Python's reader gives it.
+
+    Raises NoSettings, also for tables that are nested too deeply to be compared or printed.
+    """
     if sys.version_info >= (3, 11):  # few scripts have one
         import tomllib
     else:
         import tomli as tomllib  # type: ignore[import-not-found,no-redef,unused-ignore]
 
     try:
-        return tomllib.loads(text)
+        table = tomllib.loads(text)
     except RecursionError:
         raise NoSettings(TOO_DEEP) from None
     except tomllib.TOMLDecodeError as error:
@@ -37,6 +49,24 @@ def load_toml(text: str) -> dict[str, Any]:
         number = _DIGITS.search(text)
         place = f", line {text.count(NEWLINE, 0, number.start()) + 1}" if number else ""
         raise NoSettings(f"a number has too many digits{place}") from None
+    _refuse_extremes(table)
+    return table
+
+
+def _refuse_extremes(table: dict[str, Any]) -> None:
+    level: list[tuple[str, Any]] = [("", table)]
+    for _ in range(DEEPEST):
+        below: list[tuple[str, Any]] = []
+        for name, value in level:
+            if isinstance(value, dict):
+                below += ((f"{name}.{key}".lstrip("."), each) for key, each in value.items())
+            elif isinstance(value, list):
+                below += ((name, each) for each in value)
+            elif isinstance(value, int) and value.bit_length() > MOST_BITS:
+                raise NoSettings(f"the number of {name} has too many digits")
+        level = below
+    if level:
+        raise NoSettings(f"{level[0][0][:40]}... is nested too deeply")
 
 
 def read_toml(text: str) -> Node:
