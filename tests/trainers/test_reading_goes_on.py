@@ -74,6 +74,9 @@ def test_numpy_has_all_of_its_types(tmp_path: Path, made: str, nbytes: int) -> N
         "print('a' + args.__repr__())",
         "class Own:\n    def __getattr__(self, name):\n        raise KeyError(name)\n"
         "print(Own().__str__(), Own().__eq__(1), hash(Own().__hash__()), Own.__repr__(Own()))",
+        "class Own:\n    words = 512\nV = vars(Own)['words']\n"
+        "V = {k: v for k, v in type(Own()).__dict__.items() if k == 'words'}['words']\n"
+        "V = V if getattr(Own(), '__name__', None) is None else 1",
         "class Own:\n    def __repr__(self):\n        return 'own ' + super().__repr__()\n"
         "print(Own().__repr__())",
     ],

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.machine import Machine
     from nanolint.memory.model.reading.values import Value
 
+INHERITED = frozenset(dir(object))  # what every object has
 OF_OBJECTS = frozenset({"__class__", "__dict__"})  # what an object is, and not what it has
 
 
@@ -176,7 +177,7 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
         return Table(owner, name)
     if isinstance(owner.native, dict) and hasattr(dict, name):
         return machine.attribute(owner.native, name)
-    if owner.cls.has("__getattr__") and not hasattr(object, name):
+    if owner.cls.has("__getattr__") and name not in INHERITED:
         return machine.call(Method(owner.cls.find("__getattr__"), owner), [name])
     if owner.native is not None:
         return machine.attribute(owner.native, name)
@@ -237,6 +238,8 @@ def _of_class(machine: Machine, owner: Class, name: str) -> Value:
         return owner.name
     if name == "__mro__":
         return owner.mro
+    if name == "__dict__":
+        return {**owner.names}
     if name == "__module__":
         return owner.module.name
     if name == "__doc__":

@@ -152,7 +152,7 @@ class Interpreter(Machine):
         try:
             return self._attribute(owner, name)
         except AttributeError as error:
-            if not hasattr(object, name):
+            if name not in classes.INHERITED:
                 raise
             let_go(error)
         if name in CHANGES:
