@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nanolint.memory.symbolic import Symbolic
+from nanolint.memory.symbolic import TAKES_OVER, Symbolic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,6 +85,8 @@ def as_key(value: Any) -> Any:
     kind = type(value)
     if kind is Symbolic:
         return value.known()
+    if kind in TAKES_OVER:
+        return as_key(value.now)
     return tuple(map(as_key, value)) if kind is tuple else value
 
 

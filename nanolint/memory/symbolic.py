@@ -210,12 +210,16 @@ def _truncated(one: Any, _other: Any) -> Any:
 
 NUMBERS = frozenset({Symbolic, int, float, bool})
 LEFT_TO_OTHERS = frozenset({operator.add, operator.sub, operator.mul})  # to one that is watched
+TAKES_OVER: set[type] = (
+    set()
+)  # kinds of numbers that know themselves what to do with a symbolic one
 
 
 def _works_out(how: Callable[[Any, Any], Any], *, swapped: bool) -> Callable[[Symbolic, Any], Any]:
     def working(self: Symbolic, other: Any) -> Any:
         if type(other) not in NUMBERS:
-            if not isinstance(other, float) or how in LEFT_TO_OTHERS:
+            is_left = how in LEFT_TO_OTHERS or type(other) in TAKES_OVER
+            if is_left or not isinstance(other, float):
                 return NotImplemented
             other = float(other)  # a watched one is looked at
         if swapped:
@@ -230,7 +234,7 @@ def _decides(how: Callable[[Any, Any], Any]) -> Callable[[Symbolic, Any], Any]:
         if other is self:
             return how(0, 0)
         if type(other) not in NUMBERS:
-            if not isinstance(other, float):
+            if type(other) in TAKES_OVER or not isinstance(other, float):
                 return NotImplemented
             other = float(other)
         return self.of.decide(how, self, other)

@@ -10,7 +10,6 @@ from tests.support.command import nanolint
 from tests.support.explained import explained
 from tests.trainers import test_whole_forks
 from tests.trainers.test_whole_scripts import (
-    LATER,
     SCRIPT,
     STATES,
     evaluated_late,
@@ -67,15 +66,18 @@ def test_what_only_the_loops_end_would_give_is_no_doubt(tmp_path: Path) -> None:
     assert evaluated_late(found) > STATES
 
 
-def test_a_method_that_evaluates_in_a_later_step_is_a_doubt(tmp_path: Path) -> None:
+def test_a_method_that_evaluates_in_a_later_step_is_read(tmp_path: Path) -> None:
     method = (
         "    @torch.no_grad()\n    def score(self, x, y):\n        return self(x, y)\n\ntokens ="
     )
     text = SCRIPT.replace("\ntokens =", f"\n{method}", 1).replace(
         "    optimizer.step()",
-        "    if step % 50 == 49:\n        model.score(x, y)\n    optimizer.step()",
+        "    if step % 50 == 49:\n        model.score(*(each.repeat(9, 1) for each in (x, y)))\n"
+        "    optimizer.step()",
     )
-    assert LATER in explained(tmp_path, text)["doubts"][0]
+    found, plain = explained(tmp_path, text), explained(tmp_path, SCRIPT)
+    assert found["doubts"] == plain["doubts"] == []
+    assert found["peak"]["allocated_bytes"] > 3 * plain["peak"]["allocated_bytes"]
 
 
 def test_a_name_of_a_package_that_is_not_read_may_come_of_it(tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.memory.loop.reading.passing import EVALUATES
-from nanolint.memory.loop.reading.reaching import TRAINS
+from nanolint.memory.loop.reading.reaching import EVALUATES, TRAINS
 from nanolint.memory.loop.reading.training import is_optimizer
 from nanolint.memory.model.reading.calls import MANAGED
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Value
 
+STOPS = "a later step stops the run"
 NOT_READ = "what a later step evaluates is not read"
 DEPTH = 3  # of functions that call each other
 
@@ -38,7 +38,7 @@ def unread(machine: Script, body: Iterable[ast.stmt], within: ast.stmt, frame: F
             continue
         is_if = isinstance(node, ast.If)
         was_read = id(node) in (machine.taken if is_if else machine.executed)
-        if not was_read and evaluates(machine, node, frame) and _may_run(machine, node, frame):
+        if not was_read and evaluates(machine, node, frame) and may_hold(machine, node, frame):
             return not_read(frame, node)
         if was_read:
             waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)]
@@ -52,14 +52,13 @@ def not_read(frame: Frame, node: ast.stmt) -> str:
     return f"{NOT_READ} ({frame.module.path}:{node.lineno})"
 
 
-def comes(machine: Script, node: ast.If, frame: Frame) -> bool:
-    """Whether a branch evaluates in some later step, though not in this one."""
-    return any(evaluates(machine, each, frame) for each in node.body) and _may_hold(
-        machine, node.test, frame
-    )
+def asks_no_remainder(node: ast.If) -> bool:
+    """Whether a test asks for no remainder, which another part of it may leave out."""
+    return not _remainders(node.test)
 
 
-def _may_run(machine: Script, node: ast.stmt, frame: Frame) -> bool:
+def may_hold(machine: Script, node: ast.stmt, frame: Frame) -> bool:
+    """Whether a branch may be taken in a later step, for all that its text tells."""
     return not isinstance(node, ast.If) or _may_hold(machine, node.test, frame)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.printed import Printed
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
+    from nanolint.memory.loop.reading.turns import Turns
     from nanolint.memory.loop.reading.weights import Checkpoint, Piece
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Namespace, Unknown, Value
@@ -39,7 +40,9 @@ class Script(Machine):
     passed: int
     taken: set[int]  # the branches that were read
     executed: set[int]  # and the statements
+    evaluated: set[ast.If]  # those that only a later step takes, which were read before it
     phases: Phases
+    turns: Turns
     printed: Printed
     seen: Seen
     group: Group  # the processes
@@ -69,8 +72,9 @@ class Script(Machine):
         """Read the script, to its end or that of its last step."""
         raise NotImplementedError
 
-    def comes_later(self, node: ast.If, frame: Frame) -> bool:
-        """Whether a branch that is not taken is the evaluation of a later step, to be read now."""
+    def comes_later(self, node: ast.If, frame: Frame, asked: int) -> bool:
+        """Whether a branch that is not taken is the evaluation of a later step, to be read now. Its
+        test asked the questions behind ``asked``."""
         raise NotImplementedError
 
     def may_jump(self, why: Unknown) -> None:

@@ -20,8 +20,10 @@ from nanolint.memory.loop.reading import (
 )
 from nanolint.memory.loop.reading.chances import Start, drawn, moved_on, start
 from nanolint.memory.loop.reading.compiling import compile_in_place, original
+from nanolint.memory.loop.reading.deciding import returned
 from nanolint.memory.loop.reading.machine import Script
 from nanolint.memory.loop.reading.named_card import CardName
+from nanolint.memory.loop.reading.seen import MORE
 from nanolint.memory.loop.reading.weights import Stored
 from nanolint.memory.model.reading.interpreter import Interpreter
 from nanolint.memory.model.reading.naming import count_tokens, name_parameters
@@ -30,6 +32,7 @@ from nanolint.memory.model.reading.torch import modules
 from nanolint.memory.model.reading.values import (
     CONTENTS,
     Class,
+    Function,
     Instance,
     Namespace,
     Native,
@@ -182,9 +185,15 @@ class Values(Interpreter, Script):
         if isinstance(function, Instance):
             given = [*arguments, *(keywords or {}).values()]
             if self.card.grad_enabled and function.attributes.get("training") is True:
-                self._trains(function, given)
+                self._trains(given)
             self.seen.called(function, given, learns=self.card.grad_enabled)
-        return super().call(function, arguments, keywords)
+        if type(function) is not Function:
+            return super().call(function, arguments, keywords)
+        asked, events = len(self.asked), len(self.card.tape.events)
+        found = super().call(function, arguments, keywords)
+        if len(self.asked) > asked:
+            returned(self, found, asked, events)
+        return found
 
     def _logs(self, logger: Unknown, given: list[Value]) -> Value:
         """What is written down is copied to the host; of a model, more may be looked at."""
@@ -193,9 +202,11 @@ class Values(Interpreter, Script):
             settings.doubt(self, "what is logged of the model is not known")
         return logger.bare()
 
-    def _trains(self, module: Instance, given: list[Value]) -> None:
-        doubt = self.seen.differs(given, module) if self.phases.have_settled else None
-        self.doubts += [] if doubt is None else [f"{doubt} ({self.place})"]
+    def _trains(self, given: list[Value]) -> None:
+        doubt = self.seen.differs(given) if self.phases.have_settled else None
+        if doubt is not None:
+            self.doubts = [each for each in self.doubts if not each.startswith(MORE)]
+            self.doubts.append(f"{doubt} ({self.place})")
         self.phases.trains()
 
     def length(self, value: Unknown) -> Value:

@@ -12,8 +12,9 @@ from nanolint.memory.loop.reading.changes import (
     leaves,
     stored,
 )
+from nanolint.memory.loop.reading.deciding import Branch
 from nanolint.memory.loop.reading.forgetting import forget_all
-from nanolint.memory.loop.reading.reaching import TRAINS, fills_own, reaches_card, trains
+from nanolint.memory.loop.reading.reaching import EVALUATES, TRAINS, fills_own, reaches_card, trains
 from nanolint.memory.model.reading.exceptions import CATCHABLE, let_go
 from nanolint.memory.model.reading.values import (
     CONTENTS,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
     from nanolint.memory.tape import Mark
 
-EVALUATES = frozenset({"eval", "no_grad", "inference_mode"})
 LOGGERS = (
     *("wandb", "tensorboard", "torch.utils.tensorboard", "mlflow", "swanlab", "comet_ml"),
     "logging.",
@@ -102,15 +102,15 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         for each in finite.questions(node.test):
             machine.evaluate(each, frame)
         return machine.execute(node.body if holds else node.orelse, frame)
-    compared = machine.made_up.compared
+    compared, asked = machine.made_up.compared, len(machine.asked)
     test = machine.evaluate(node.test, frame)
     machine.at(frame.module, node.lineno)
     if not isinstance(test, (Unknown, Tensor)):
         if machine.made_up.compared == compared:
-            return _taken(machine, node, frame, holds=machine.truth(test))
+            return _taken(machine, node, frame, asked, holds=machine.truth(test))
         printed = machine.printed.mark()  # of a run that goes the other way it is not told
         try:
-            return _taken(machine, node, frame, holds=machine.truth(test))
+            return _taken(machine, node, frame, asked, holds=machine.truth(test))
         finally:
             machine.printed.forget(printed)
     is_tensor = isinstance(test, Tensor)  # to evaluate its parts again would make them again
@@ -163,12 +163,18 @@ def _ends(node: ast.If) -> bool | None:
     return None if is_other and not checked.ends(node.orelse) else not is_other
 
 
-def _taken(machine: Script, node: ast.If, frame: Frame, *, holds: bool) -> object:
-    """The branch of a test that is known."""
-    if not holds and not machine.comes_later(node, frame):
-        return machine.execute(node.orelse, frame)
-    machine.taken.add(id(node))
-    return machine.execute(node.body, frame)
+def _taken(machine: Script, node: ast.If, frame: Frame, asked: int, *, holds: bool) -> object:
+    """The branch of a test that is known, and has asked what comes behind ``asked``."""
+    branch = Branch(machine, node, asked) if len(machine.asked) > asked else None
+    forced = not holds and machine.comes_later(node, frame, asked)
+    if branch is not None:
+        branch.chosen(frame, holds=holds, forced=forced)
+    if holds or forced:
+        machine.taken.add(id(node))
+    ended = machine.execute(node.body if holds or forced else node.orelse, frame)
+    if branch is not None:
+        branch.read(frame, ended)
+    return ended
 
 
 def _returns_before_training(machine: Script, node: ast.If, frame: Frame) -> bool:

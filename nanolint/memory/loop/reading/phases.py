@@ -49,10 +49,9 @@ class Phases:
         """Whether the first steps are done: those between them and the last are like them."""
         return self.done >= self._first
 
-    def read_last(self) -> None:
-        """The run's last step is read, too: it may do something else than the first."""
-        if not self._done:
-            self._steps = self._first + 1
+    def go_on(self, steps: int) -> None:
+        """So many more steps are read, which may do something else than the first."""
+        self._steps = self.done + steps
 
     def end(self) -> None:
         """The loop that trains is over."""
@@ -124,7 +123,10 @@ class Phases:
     def after_step(self, optimizer: Instance, tokens: int | None = None) -> None:
         """It ends; ``tokens`` are those that the model was given since the last one."""
         before = self.done
-        self._done[id(optimizer)] = self._done.get(id(optimizer), 0) + 1
+        if self.have_settled:  # one that is made later steps with the others, or in their place
+            self._done = dict.fromkeys([*self._done, id(optimizer)], before + 1)
+        else:
+            self._done[id(optimizer)] = self._done.get(id(optimizer), 0) + 1
         self.done = min(self._done.values())
         self._count()
         if self.done > before:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 DEPTH = 4  # of what holds what
 TRAINS = frozenset({"backward"})
+EVALUATES = frozenset({"eval", "no_grad", "inference_mode"})
 STEPS = frozenset({"step"})  # of an optimizer
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from nanolint.memory.loop.group import Group
 from nanolint.memory.loop.reading import (
     checked,
+    deciding,
     files,
     filling,
     jumping,
@@ -100,7 +101,7 @@ class Reader(Values):
         self.taken, self.executed = set(), set()
         self.dumped, self.saved, self.lengths = {}, {}, Lengths(apart=True)
         self._later: list[str] = []
-        self._evaluated: set[ast.If] = set()  # branches that only a later step takes
+        self.evaluated = set()
         self._spots = spots
         self.stood: set[Spot] = set()
         self.phases = Phases(card.tape, steps)
@@ -175,12 +176,19 @@ class Reader(Values):
             each.names.clear()
         vars(self).clear()
 
-    def comes_later(self, node: ast.If, frame: Frame) -> bool:
-        if not self.phases.have_settled or node in self._evaluated:
+    def comes_later(self, node: ast.If, frame: Frame, asked: int) -> bool:
+        if not self.phases.have_settled or node in self.evaluated:
             return False
-        if not later.comes(self, node, frame):
+        if not any(later.evaluates(self, each, frame) for each in node.body):
             return False
-        self._evaluated.add(node)
+        questions = self.asked[asked:]
+        if questions and not self.turns.come(questions):
+            return False
+        if not (questions and later.asks_no_remainder(node)) and not later.may_hold(
+            self, node, frame
+        ):
+            return False
+        self.evaluated.add(node)
         self.taken.add(id(node))
         return True
 
@@ -233,7 +241,7 @@ class Reader(Values):
     def execute(self, body: Iterable[ast.stmt], frame: Frame) -> object:
         listed = list(body)
         for node in listed:
-            steps = self.phases.done
+            steps, asked = self.phases.done, len(self.asked)
             try:
                 if type(node) is ast.For or type(node) is ast.While:
                     self.step()
@@ -266,6 +274,8 @@ class Reader(Values):
                 self._doubt_later(listed, node, frame)
                 raise
             self.executed.add(id(node))
+            if len(self.asked) > asked:
+                deciding.sift(self, node, frame, asked)
             if ended is not None:
                 return ended
         return None

@@ -15,7 +15,7 @@ from nanolint.memory.loop.reading.reader import Reader
 from nanolint.memory.loop.reading.surroundings import Surroundings
 from nanolint.memory.model.reading.certain import is_certain
 from nanolint.memory.model.reading.exceptions import CATCHABLE, uncollected
-from nanolint.memory.model.reading.values import Raised
+from nanolint.memory.model.reading.values import Raised, Unread
 from nanolint.memory.model.reading.watched import given
 from nanolint.memory.moments import summits
 from nanolint.memory.numbers import spots
@@ -102,12 +102,17 @@ def _read(
     except Finished:
         pass
     except FAILURES as error:
-        if not machine.phases.are_late:
-            unread = machine.unread(_described(error))
+        unread = machine.unread(_described(error))
+        if not machine.phases.have_settled:
             unread.ends = is_certain(error) or _is_bound_nowhere(error, program)
             raise unread from error
         device.tape.close()
-        machine.doubts.append(f"{later.NOT_READ}: {machine.unread(_described(error))}")
+        machine.doubts.append(f"{later.STOPS if _is_raised(error) else later.NOT_READ}: {unread}")
+    except Unread as error:
+        if not machine.phases.have_settled:
+            raise
+        device.tape.close()
+        machine.doubts.append(f"{later.NOT_READ}: {error}")
     else:
         if not _is_all(machine, run):
             raise machine.unread("the script ends before its third optimizer step")
@@ -137,6 +142,11 @@ def _read(
         if BATCH in program.told and not device.tape.trained[0]:
             raise machine.unread("what the model is given was not seen")
         device.tape.doubts += _differs(machine.seen, run, program.told)
+
+
+def _is_raised(error: BaseException) -> bool:
+    """Whether it is an exception of the program's, and no limit of who reads it."""
+    return isinstance(error, CATCHABLE)
 
 
 def _is_all(machine: Reader, run: Run) -> bool:

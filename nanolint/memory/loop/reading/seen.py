@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Instance, Value
 
 TOKENS = (INT32, INT64)
+MORE = "a later step trains with"
 
 
 class Seen:
@@ -26,10 +27,10 @@ class Seen:
         self.samples: int | None = None  # of the first that are no tokens: pictures, say
         self.passes = 0
         self.backward = 0
+        self.has_settled = False  # the first steps are done
         self._last = 0  # passes of the step that was last
         self.evaluated: tuple[int, ...] | None = None  # the shape of the first that learns nothing
         self._given: tuple[int, ...] | None = None
-        self._trained: dict[int, int] = {}  # elements that learn, by the id of what was called
 
     @property
     def only_evaluates(self) -> bool:
@@ -47,7 +48,7 @@ class Seen:
         """Those of the step that was last; None where no model was given any."""
         return prod(self.shape) * self._last if self.shape and self._last else None
 
-    def differs(self, arguments: list[Value], module: Instance) -> str | None:
+    def differs(self, arguments: list[Value]) -> str | None:
         """How a later step trains with more than the first, if it does.
 
         What is less takes no more: it may be a text that is made behind the loop, with gradients.
@@ -57,11 +58,7 @@ class Seen:
         shape = _shape(arguments)
         if self.shape is not None and shape is not None and _is_more(shape, self.shape):
             words = ("x".join(map(str, each)) for each in (shape, self.shape))
-            return "a later step trains with {} tokens, not {}".format(*words)
-        before = self._trained.get(id(module))
-        trained = _trained(module) if before is not None else None
-        if trained is not None and trained != before:
-            return f"a later step trains {trained:,} parameters, not {before:,}"
+            return "{} {} tokens, not {}".format(MORE, *words)
         return None
 
     def called(self, module: Instance, arguments: list[Value], *, learns: bool) -> None:
@@ -75,13 +72,12 @@ class Seen:
             self.evaluated = self.evaluated or shape
         elif self._given is None:
             self._given = shape
-            if not self.backward:  # all passes of a step train the same
-                self._trained[id(module)] = _trained(module)
 
     def went_back(self) -> None:
         """A backward pass begins."""
         self.backward += 1
-        self.shape = self._given or self.shape
+        if not self.has_settled:
+            self.shape = self._given or self.shape
         self._given = None
 
     def evaluates(self) -> None:
@@ -114,8 +110,3 @@ def _samples(arguments: list[Value]) -> int | None:
     if not isinstance(given, Tensor) or given.dtype.kind != FLOATING or len(given.shape) < 2:
         return None
     return given.shape[0]
-
-
-def _trained(module: Instance) -> int:
-    """The elements of a module's parameters that learn."""
-    return sum(each.numel for each in modules.weights(module) if each.requires_grad)

@@ -4,22 +4,22 @@ A loop over ``range(n)`` whose last two turns wrote the same to the tape goes on
 turns, as many as keep its number odd or even: batches alternate between two places; where each
 turn keeps what it made, or puts tensors into a list, all are read. One that
 cannot be read, has nothing to do with the card, and left behind what the turn before left, is over.
-Behind the first steps comes the last turn of a loop over numbers: what it evaluates is
-read, and what it trains with is compared (``Seen.differs``). Where the loop asks for more of its
-number than a remainder, the last turn's step is read as well: ``if step > 100: loss = loss + aux``.
+Of a loop that trains ``course.py`` says which turns are read behind the first steps.
 """
 
 from __future__ import annotations
 
 import ast
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import Span
-from nanolint.memory.loop.reading import alike, corpora, counting, furthest, growing, jumping
+from nanolint.memory.loop.reading import alike, corpora, counting, growing, jumping
 from nanolint.memory.loop.reading.changes import called, changed, loaded
+from nanolint.memory.loop.reading.course import Course
 from nanolint.memory.loop.reading.drifting import turns_that_reserve
 from nanolint.memory.loop.reading.phases import TrainsAgain
-from nanolint.memory.loop.reading.reaching import steps
+from nanolint.memory.loop.reading.reaching import steps, trains
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.statements import BREAK, RETURN, for_each, while_true
 from nanolint.memory.model.reading.values import (
@@ -39,11 +39,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.memory.loop.reading.machine import Script
+    from nanolint.memory.model.reading.counted import Noted
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Value
     from nanolint.memory.tape import Mark
 
 LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
+REMADE = "how long optimizers live that later steps make anew"
 ANOTHER = "what is trained behind the steps"
 NONE_LEFT = "no gradients are left of an epoch's last passes, if it has too few for a step"
 FEW = 4  # turns of a loop that are always read
@@ -61,11 +63,13 @@ class Turns:
         self._machine = machine
         self.whole = whole
         self.left = False  # whether a loop is over that would go on: its counters stand too low
+        self.courses: list[Course] = []  # of those that train, the innermost last
         self._open: list[ast.stmt] = []  # the loops that are being run, the innermost last
         self._depths: list[int] = []  # of calls, at which they stand
         self._counted: list[tuple[ast.stmt, int]] = []  # those over numbers, with their turn
         self._making: set[ast.stmt] = set()  # those with an optimizer made in them
-        self._stepping: set[ast.stmt] = set()  # those with an optimizer's step in them
+        self.stepping: set[ast.stmt] = set()  # those with an optimizer's step in them
+        self._remade = False  # whether an optimizer was made behind the first steps
         self._passing: ast.stmt | None = None  # the innermost around the last backward pass
         self._accumulates = False  # whether one is over that steps in some of its turns alone
         self._jumping: dict[ast.stmt, Unknown] = {}  # those whose turns may end early, and why
@@ -82,13 +86,18 @@ class Turns:
 
     def happens(self, what: Event) -> None:
         """What divides the run."""
+        machine = self._machine
         if what is Event.BACKWARD:
             self._passing = self._open[-1] if self._open else None
         elif what is Event.EVALUATES and self._accumulates:
-            self._machine.card.tape.assume(NONE_LEFT, apart=True)
+            machine.card.tape.assume(NONE_LEFT, apart=True)
         elif what is Event.OPTIMIZER_MADE:
-            self._making.update(self._open)
-            if self._machine.phases.are_late:
+            if not machine.phases.have_settled:
+                self._making.update(self._open)
+            elif self._remade and REMADE not in (each[: len(REMADE)] for each in machine.doubts):
+                machine.doubts.append(f"{REMADE} is not known ({machine.place})")
+            self._remade = machine.phases.have_settled
+            if machine.phases.are_late:
                 self.trains_another()
 
     def trains_another(self) -> None:
@@ -99,7 +108,21 @@ class Turns:
 
     def stepped(self) -> None:
         """An optimizer has stepped."""
-        self._stepping.update(self._open)
+        self.stepping.update(self._open)
+
+    def forces(self, asked: Noted) -> None:
+        """A branch is read that another answer leads to."""
+        for each in self.courses:
+            each.forces(asked)
+
+    def come(self, asked: list[Noted]) -> bool:
+        """Whether one of these has another answer in a turn that is not read."""
+        return any(each.comes(asked) for each in self.courses)
+
+    def do_nothing(self, asked: list[Noted]) -> None:
+        """A branch that these answers led to left everything as it was."""
+        for each in self.courses:
+            each.do_nothing(asked)
 
     def may_jump(self, why: Unknown) -> None:
         """See ``Script.may_jump``."""
@@ -116,9 +139,9 @@ class Turns:
                 jumping.forget_counted(self._machine, node, frame, self._jumping[node])
             return ended
         except TrainsAgain:
-            if node not in self._stepping:
+            if node not in self.stepping:
                 raise
-            self._stepping.discard(node)
+            self.stepping.discard(node)
             self.left = True
             if node is self._passing and isinstance(node, ast.For):
                 self._accumulates = self._machine.seen.passes > 1
@@ -129,7 +152,7 @@ class Turns:
             self._open.pop()
             self._depths.pop()
             self._jumping.pop(node, None)
-            if node in self._stepping:
+            if node in self.stepping:
                 self._machine.phases.end()
 
     def _run(self, node: ast.For | ast.While, frame: Frame) -> object:
@@ -140,37 +163,89 @@ class Turns:
         if isinstance(found, Span) and not found.count > FEW:
             found = found.known()
         is_long = isinstance(found, Span) or (isinstance(found, range) and len(found) > FEW)
-        if is_long and furthest.compares(node):
-            machine.phases.read_last()
         if corpora.is_endless(found) and corpora.fill(machine, node, frame):
             return None
-        if isinstance(found, Generated):
-            values = alike.until_alike(machine, machine.iterate(found), least=MANY)
-            return for_each(machine, node, frame, values)
         if not isinstance(found, (range, Span)):
-            return for_each(machine, node, frame, machine.iterate(found))
+            values = machine.iterate(found)
+            if isinstance(found, Generated):
+                values = alike.until_alike(machine, values, least=MANY)
+            if self._is_course(node, frame):
+                return self._follow(node, frame, Course(machine, node, frame), values)
+            return for_each(machine, node, frame, values)
         self._counted.append((node, -1))
         try:
+            if self._is_course(node, frame):
+                course = Course(machine, node, frame, _count(found))
+                return self._follow(node, frame, course, found)
             if is_long and not _counts(node):
                 return self._range(node, frame, found)
             return for_each(machine, node, frame, self._numbers(node, found))
         finally:
             self._counted.pop()
 
+    def _is_course(self, node: ast.For | ast.While, frame: Frame) -> bool:
+        """Whether a loop trains, and is not one of the passes of another one's step."""
+        return trains(node, frame) and (not self.courses or steps(node, frame))
+
+    def _follow(
+        self,
+        node: ast.For | ast.While,
+        frame: Frame,
+        course: Course,
+        values: range | Span | Iterator[Value] | None = None,
+    ) -> object:
+        """Read the turns of a loop that trains which may differ."""
+        machine = self._machine
+        for each in self.courses:
+            each.is_direct = False
+        self.courses.append(course)
+        try:
+            while True:
+                number = course.next()
+                if number is None:
+                    break
+                machine.step()
+                if isinstance(node, ast.While):
+                    course.begins(number)
+                    if number > MOST and not course.skips:
+                        raise machine.unread("how often a loop turns is not known")
+                    if not self._goes_on(node, frame):
+                        break
+                elif isinstance(values, (range, Span)):
+                    self._counted[-1] = node, number
+                    course.begins(number)
+                    formula = "turn", _stride(values), _first(values), False
+                    number = course.turn.made(values[number], formula)
+                    machine.assign(node.target, number, frame)
+                elif values is not None:
+                    held = list(islice(values, 1))
+                    if not held:
+                        break
+                    machine.assign(node.target, held.pop(), frame)
+                    course.begins(number)
+                ended = machine.execute(node.body, frame)
+                if ended is BREAK or ended is RETURN:
+                    return ended if ended is RETURN else None
+        finally:
+            self.courses.remove(course)
+            course.leaves()
+        return machine.execute(node.orelse, frame)
+
+    def _goes_on(self, node: ast.While, frame: Frame) -> bool:
+        """Whether a ``while`` has another turn."""
+        machine = self._machine
+        before = len(machine.asked)
+        test = machine.evaluate(node.test, frame)
+        machine.at(frame.module, node.lineno)
+        holds = machine.truth(test)
+        for each in machine.asked[before:]:
+            each.ends = int(holds)
+        return holds
+
     def _while(self, node: ast.While, frame: Frame) -> object:
-        jumps = furthest.jumps(node)
-        if jumps:
-            self._machine.phases.read_last()
-
-        def begins() -> None:
-            if jumps and self._is_last(node):
-                furthest.jump(self._machine, jumps, frame)
-
-        return while_true(self._machine, node, frame, most=MOST, begins=begins)
-
-    def _is_last(self, node: ast.For | ast.While) -> bool:
-        """Whether the turn of a loop that comes next is its last that is read."""
-        return self._machine.phases.have_settled and node in self._stepping
+        if self._is_course(node, frame):
+            return self._follow(node, frame, Course(self._machine, node, frame))
+        return while_true(self._machine, node, frame, most=MOST)
 
     def _drift(self, start: Mark, rest: int) -> int:
         """How many turns of an evaluation with gradients have to be read that are like the last."""
@@ -186,8 +261,6 @@ class Turns:
     def _numbers(self, node: ast.For, values: range | Span) -> Iterator[Value]:
         place, count = 0, _count(values)
         while place < count:
-            if self._is_last(node):
-                place = count - 1
             self._counted[-1] = node, values[place]
             yield values[place]
             place += 1
@@ -197,8 +270,6 @@ class Turns:
         place, before, left = 0, [object()], list[object]()
         count, drifts = _count(values), 0
         while place < count:
-            if self._is_last(node):
-                place = count - 1
             machine.step()
             self._counted[-1] = node, place
             machine.assign(node.target, values[place], frame)
@@ -255,6 +326,14 @@ def _without_bar(values: Value) -> Value:
         return values
     shown = values.attributes.get("iterable")
     return shown if isinstance(shown, (range, Span)) else values
+
+
+def _stride(values: range | Span) -> int:
+    return values.step if isinstance(values, range) else 1
+
+
+def _first(values: range | Span) -> int:
+    return values.start if isinstance(values, range) else 0
 
 
 def _count(values: range | Span) -> int:

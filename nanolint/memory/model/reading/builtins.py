@@ -7,6 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import Span, as_key
+from nanolint.memory.model.reading.counted import COUNTED, pinned
+from nanolint.memory.model.reading.counted import converted as by_turn
+from nanolint.memory.model.reading.counted import plain as unnoted
 from nanolint.memory.model.reading.exceptions import let_go
 from nanolint.memory.model.reading.plain import ordered
 from nanolint.memory.model.reading.scopes import MISSING
@@ -50,6 +53,10 @@ def convert(
     machine: Machine, kind: type, arguments: list[Value], keywords: dict[str, Value]
 ) -> Value:
     """``int(x)``, ``list(x)``, ``ValueError(x)``: a call of one of Python's types."""
+    if kind is not bool and any(type(each) in COUNTED for each in arguments):
+        if kind in (int, float) and len(arguments) == 1:
+            return by_turn(kind, arguments[0])
+        arguments = [pinned(each) if kind is range else unnoted(each) for each in arguments]
     if issubclass(kind, BaseException):
         return kind(*[each if isinstance(each, str) else repr(each) for each in arguments])
     if kind is dict:
@@ -234,6 +241,8 @@ def _length(machine: Machine, value: Value) -> Value:
         return machine.rows(value)
     if isinstance(value, range) and machine.made_up.numbers:
         machine.made_up.follow(len(value), (value.start, value.stop))
+    if id(value) in machine.growing:
+        return machine.growing[id(value)].of(value)
     return machine.length(value) if isinstance(value, Unknown) else len(value)
 
 

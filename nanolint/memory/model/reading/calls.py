@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.memory.model.reading.certain import certain, is_certain
+from nanolint.memory.model.reading.counted import plain as unnoted
 from nanolint.memory.model.reading.machine import DEPTH
 from nanolint.memory.model.reading.misfits import misfit
 from nanolint.memory.model.reading.scopes import MISSING, Frame, generates
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
 
 NEVER_CALLED = frozenset({dict, list, set})  # whatever else is not known
+# What goes on with the number of a turn, or decides a size by it.
+WORK_OUT = frozenset({"abs", "divmod", "max", "min", "pow", "round", "sum", "dict.get"})
+OPERATIONS = ("torch.", "Tensor.", "math.")
 MANAGED = "decorated"  # the name of a function that runs inside a context manager
 
 
@@ -129,6 +133,9 @@ def _native(
                 return each.bare()
             if type(each) in LOOKED_INTO:
                 look((each,))
+    if function.name not in WORK_OUT and not function.name.startswith(OPERATIONS):
+        arguments = [unnoted(each) for each in arguments]
+        keywords = {name: unnoted(each) for name, each in keywords.items()}
     try:
         found = function.function(*arguments, **keywords)
         if function.plain and machine.made_up.numbers:

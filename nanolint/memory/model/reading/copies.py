@@ -25,15 +25,10 @@ def shallow(value: Value) -> Value:
 
 
 def _copied_parameter(value: Parameter) -> Parameter:
-    """Another parameter where this one is, with its gradient: ``torch.Tensor.__deepcopy__``."""
+    """Another parameter where this one is, without its gradient: torch/nn/parameter.py."""
     made = Parameter(value.device, value.role.label, value.shape, value.dtype)
     if value.storage is not None:
         made.move()
-    gradient = value.gradient
-    if gradient is not None:
-        made.gradient = empty(
-            gradient.device, gradient.shape, gradient.dtype, gradient.role, gradient.strides
-        )
     made.require_gradient(value.requires_grad)
     return made
 

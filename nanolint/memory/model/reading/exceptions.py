@@ -42,6 +42,9 @@ CATCHABLE = (
 )
 
 
+CALL = "_run"  # what calls a function of the program, see ``calls.py``
+
+
 @contextmanager
 def uncollected() -> Iterator[None]:
     """Python looks for no garbage: how long a tensor lives must not hang on when it does."""
@@ -69,6 +72,24 @@ def raised(error: Exception) -> Value:
     return error.value if isinstance(error, Raised) else error
 
 
+def _names_of_frames(error: BaseException) -> Iterator[dict[str, Value]]:
+    """The names of the calls of the program that an exception has left."""
+    traced = error.__traceback__
+    while traced is not None:
+        frame = traced.tb_frame.f_locals.get("frame")
+        if traced.tb_frame.f_code.co_name == CALL and frame is not None:
+            yield frame.names
+        traced = traced.tb_next
+
+
+def _hold(error: Exception, names: list[dict[str, Value]]) -> None:
+    """An exception holds its traceback, and that the frames of the calls."""
+    if isinstance(error, Raised):
+        error.value.attributes["__traceback__"] = names
+    else:
+        vars(error)["frames"] = names
+
+
 def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
     lacking = _may_lack(machine, node)
     if lacking is not None and not machine.is_bare:
@@ -87,10 +108,13 @@ def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
         if ended is None:
             ended = machine.execute(node.orelse, frame)
     except CATCHABLE as error:
+        names = list(_names_of_frames(error))
         let_go(error)
         handler = _handler(machine, node.handlers, error, frame)
         if handler is None:
             raise
+        _hold(error, names)
+        del names
         if handler.name:
             frame.store(handler.name, raised(error))
         ended = machine.execute(handler.body, frame)

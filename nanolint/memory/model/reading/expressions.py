@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory import symbolic
 from nanolint.memory.guarded import as_key
-from nanolint.memory.model.reading import operators
+from nanolint.memory.model.reading import counted, operators
 from nanolint.memory.model.reading.comprehensions import (
     comprehension,
     dictionary_of,
@@ -223,6 +223,7 @@ def _formatted(machine: Machine, node: ast.FormattedValue, frame: Frame) -> Valu
     style = machine.evaluate(node.format_spec, frame) if node.format_spec else ""
     if isinstance(value, Instance) and not style and value.cls.has("__str__"):
         value = machine.convert(str, [value], {})  # a path
+    value = counted.plain(value)
     if isinstance(value, Unknown):
         return value
     if type(value) is Symbolic:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Iterable, Iterator
 
+    from nanolint.memory.model.reading.counted import Length, Noted
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import (
         Class,
@@ -72,6 +73,8 @@ class Machine:
         self.calls = 0
         self._wheres: dict[tuple[str, int, int, int], Where] = {}
         self.imported: dict[str, Namespace] = {}
+        self.asked: list[Noted] = []  # of the turns of loops that train, see ``counted.py``
+        self.growing: dict[int, Length] = {}  # of lists that grow from turn to turn
 
     def numbered(self, _number: int | None) -> Device:
         """The card of that number, or the current one."""

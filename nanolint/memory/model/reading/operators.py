@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading.certain import certain
+from nanolint.memory.model.reading.counted import looked_up
+from nanolint.memory.model.reading.counted import plain as unnoted
 from nanolint.memory.model.reading.offsets import Index
 from nanolint.memory.model.reading.scopes import MISSING
 from nanolint.memory.model.reading.values import (
@@ -125,6 +127,7 @@ def _by_methods(machine: Machine, name: str, left: Value, right: Value) -> Value
 
 def _bound(machine: Machine, name: str, left: Value, right: Value) -> None:
     """Refuse what would take long or be large."""
+    left, right = unnoted(left), unnoted(right)
     if name == "mul":
         for one, other in ((left, right), (right, left)):
             if isinstance(one, (str, bytes, list, tuple)) and isinstance(other, int):
@@ -227,6 +230,7 @@ def item(machine: Machine, owner: Value, index: Value) -> Value:
         if owner.native is not None:
             return owner.native[as_key(index)]
         raise machine.unread(f"an element of {owner} is not known")
+    index = looked_up(owner, index)
     if isinstance(owner, dict):
         index = as_key(index)
         if hasattr(owner, "__missing__"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.memory.guarded import as_key
 from nanolint.memory.model.reading.certain import certain, is_taken_for_tensor
+from nanolint.memory.model.reading.counted import looked_up
 from nanolint.memory.model.reading.generators import sent
 from nanolint.memory.model.reading.queues import METHODS as OF_QUEUE
 from nanolint.memory.model.reading.queues import Queue
@@ -259,7 +260,7 @@ def ordered(
 
 
 def _get(_machine: Machine, owner: dict[Value, Value], key: Value, default: Value = None) -> Value:
-    return key if isinstance(key, Unknown) else owner.get(as_key(key), default)
+    return key if isinstance(key, Unknown) else owner.get(as_key(looked_up(owner, key)), default)
 
 
 def _update(machine: Machine, owner: dict[Value, Value], *more: Value, **named: Value) -> None:

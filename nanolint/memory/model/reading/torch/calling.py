@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanolint.memory.model.reading.counted import COUNTED, pinned
+from nanolint.memory.model.reading.counted import plain as unnoted
 from nanolint.memory.model.reading.offsets import ANY, Real
 from nanolint.memory.model.reading.values import Native, Unknown
 from nanolint.memory.tensors.device import Device, NotTraced
@@ -21,6 +23,18 @@ if TYPE_CHECKING:
 # Operations that a number takes part in, whatever it is, without and with an underscore.
 WITH_NUMBERS = frozenset({"add", "sub", "mul", "div", "multiply", "divide", "true_divide", "lerp"})
 OF_ANY_VALUE = frozenset({"ignore_index"})  # numbers that no memory hangs on; each has a default
+
+
+# Those that a whole number says no size to.
+OF_VALUES = frozenset(
+    {
+        *("clamp", "clip", "full", "fill", "tensor", "as_tensor", "pow", "manual_seed", "floordiv"),
+        *("mod", "truediv", "eq", "ne", "lt", "le", "gt", "ge", "getitem", "setitem", "item"),
+        *("iadd", "isub", "imul", "itruediv", "radd", "rsub", "rmul", "rtruediv", "rpow"),
+        *("randint", "addcmul", "addcdiv", "select"),
+    }
+)
+SIZES = frozenset({tuple, list, slice, *COUNTED})
 
 
 # What takes tensors of several devices: copies, indices, shapes and values of others. An embedding
@@ -50,6 +64,8 @@ def operation(
     options: dict[str, Value],
 ) -> Value:
     """What an operation returns. Raises Unread where it is not known."""
+    arguments = _without_turns(name, arguments)
+    options.update({key: _sized(each) for key, each in options.items() if type(each) in SIZES})
     for number in OF_ANY_VALUE & options.keys():
         if isinstance(options[number], Unknown):
             del options[number]
@@ -78,6 +94,33 @@ def operation(
     except (TypeError, ValueError, IndexError, AttributeError) as error:
         text = str(error).partition("\n")[0]
         raise machine.unread(f"{name} is not known for what is passed here: {text}") from error
+
+
+def _without_turns(name: str, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Arguments without the formulas of turns, which decide sizes, but for numbers that a tensor is
+    multiplied with, filled with or looked up by."""
+    if not any(type(each) in SIZES for each in arguments):
+        return arguments
+    short = name.rpartition(".")[2].strip("_")
+    is_value = short in WITH_NUMBERS or short in OF_VALUES
+    found = []
+    for each in arguments:
+        is_one = type(each) in COUNTED
+        found.append(unnoted(each) if is_one and is_value else _sized(each))
+    return tuple(found)
+
+
+def _sized(value: Value) -> Value:
+    """A size, a shape, or a slice; one that begins and ends by the turn is taken for as long in
+    each."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind(map(_sized, value)) if any(type(each) in SIZES for each in value) else value
+    if kind is slice:
+        bounds = value.start, value.stop, value.step
+        counted = sum(type(each) in COUNTED for each in bounds)
+        return slice(*map(pinned if counted == 1 else unnoted, bounds)) if counted else value
+    return pinned(value)
 
 
 def _on_one_device(machine: Machine, name: str, given: tuple[Value, ...]) -> None:
