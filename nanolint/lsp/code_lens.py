@@ -47,7 +47,5 @@ def _memory(case: Case, run: Run) -> tuple[str, ...]:
 def _batch(run: Run) -> tuple[str, ...]:
     if run.eval_only:
         return (f"{run.batch_size * run.eval_iters:,} sequences evaluated per split",)
-    return (
-        f"effective batch {run.effective_batch_size:,}",
-        f"{run.tokens_per_iter:,} tokens per iteration",
-    )
+    batch = f"effective batch {run.effective_batch_size:,}"
+    return (batch, f"{run.tokens_per_iter:,} tokens per iteration") if run.block_size else (batch,)

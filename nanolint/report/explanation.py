@@ -102,6 +102,8 @@ class Explanation:
         """The values of the run; null what nobody knows of a script of its own."""
         found = {key: getattr(run, key) for key in RUN_KEYS}
         found["attention"] = attention_word(run, self.target)
+        if not run.block_size:
+            found |= {"block_size": None, "tokens_per_iter": None}
         described = self.resolution.described
         if not isinstance(run.program, ReadScript) or described is None:
             return found

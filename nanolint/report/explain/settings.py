@@ -75,7 +75,8 @@ def _row(setting: Setting, lines: LineIndex) -> Row:
 
 def _derived(run: Run, target: Machine | None) -> list[Row]:
     """What follows from several values at once."""
-    tokens = f"sequences a step, {run.tokens_per_iter:,} tokens"
+    known = run.block_size != 0  # else only a reading of the script tells it
+    tokens = f"sequences a step{f', {run.tokens_per_iter:,} tokens' if known else ''}"
     simulated = Row(
         "simulated GPUs", str(run.simulated_gpus), "times the accumulation, by train.py"
     )

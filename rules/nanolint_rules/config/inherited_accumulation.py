@@ -20,12 +20,13 @@ def inherited_accumulation(context: Context) -> Findings:
     if steps * run.simulated_gpus == 1:
         return
     times = f", times {run.simulated_gpus} on one GPU" if run.simulated_gpus > 1 else ""
+    tokens = f", {run.tokens_per_iter:,} tokens" if run.block_size else ""
     whose = "nanoGPT's" if context.project.train_script is None else "train.py's"
     yield Finding(
         message=(
             f"{KEY} is not set, so {whose} {steps} applies{times}: with "
-            f"batch_size = {run.batch_size} a step takes {run.effective_batch_size:,} sequences, "
-            f"{run.tokens_per_iter:,} tokens"
+            f"batch_size = {run.batch_size} a step takes {run.effective_batch_size:,} sequences"
+            f"{tokens}"
         ),
         span=context.span("batch_size"),
     )

@@ -26,6 +26,7 @@ from nanolint_rules.gpu._cards import (
 if TYPE_CHECKING:
     from nanolint.rule import Case
 
+EMULATED_SINCE = (2, 3)  # before, autocast asks for a card that has it (torch/amp/autocast_mode.py)
 COUNTED = "memory is counted in float16; emulated bfloat16 takes more"
 
 
@@ -62,6 +63,9 @@ def bfloat16_on_old_gpu(context: Context) -> Findings:
 
 
 def _effect(case: Case, version: tuple[int, int]) -> str:
+    run = case.resolution.run or case.resolution.outline
+    if run is not None and run.torch < EMULATED_SINCE:
+        return f"autocast of torch {'.'.join(map(str, run.torch))} raises RuntimeError"
     if not compiles(case) or version < abilities.TRITON:
         return "emulated, slow"
     return "emulated, slow, and not compiled"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.harness import Bench
-from tests.support.project_tree import write_project
+from tests.support.project_tree import train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,3 +43,12 @@ def test_it_says_whose_value_applies(tmp_path: Path) -> None:
     assert "so nanoGPT's 40 applies" in BENCH.finding(text).message
     bench = Bench("NL312", path=write_project(tmp_path) / "config" / "a.py")
     assert "so train.py's 40 applies" in bench.finding(text).message
+
+
+def test_a_context_that_only_the_reading_tells_gives_no_tokens(tmp_path: Path) -> None:
+    script = train_script().replace("block_size = 1024\n", "max_seq_len = 64\n")
+    below = "block_size = [max_seq_len for _ in range(2)].pop()\ndef get_batch"
+    script = script.replace("def get_batch", below)
+    path = write_project(tmp_path, {"train.py": script}) / "config" / "a.py"
+    (found,) = Bench("NL312", path=path).findings("batch_size = 8\n")
+    assert found.message.endswith("a step takes 320 sequences")

@@ -39,6 +39,11 @@ def test_an_inherited_value_is_shown_where_it_stands(tmp_path: Path) -> None:
     assert found.line.endswith(f"; set dtype = 'float16' (dtype: train.py:{found.origin.row})")
 
 
+def test_autocast_of_an_old_release_raises() -> None:
+    message = Bench("NL203", gpu="t4", torch=(2, 2)).finding("dtype = 'bfloat16'\n").message
+    assert "autocast of torch 2.2 raises RuntimeError" in message
+
+
 def test_pascal_fails_at_compiling_anyway() -> None:
     message = Bench("NL203", gpu="gtx-1080-ti").finding("batch_size = 1\n").message
     assert "torch.compile" not in message

@@ -48,7 +48,7 @@ class Environment(dict["Value", "Value"]):
         for name, value in dict(*given, **named).items():
             self[name] = value
 
-    def __ior__(self, given: Value) -> Environment:  # type: ignore[override,misc]
+    def __ior__(self, given: Value) -> Environment:  # type: ignore[misc]
         self.update(given)
         return self
 
