@@ -38,13 +38,13 @@ class Config:
     """A generated config.
 
     ``blocked``: how one of the keys is set or used forbids that a fix changes it alone.
-    ``telling``: keys whose text tells the value of another key, so that it changes with it.
+    ``told``: a text tells the value of a key, so that no fix changes it without asking.
     """
 
     pieces: tuple[Piece, ...]
     encoding: str
     blocked: bool
-    telling: frozenset[str]
+    told: bool
 
     @property
     def text(self) -> str:
@@ -92,7 +92,6 @@ def configs(draw: st.DrawFn, values: dict[str, object]) -> Config:
             *("learning_rate = 6e-4; min_lr = 6e-5\n", "if os_is_here := False:\n    pass\n"),
         ]
     )
-    telling: set[str] = set()
     blocked = False
     pieces = [Piece(header)]
     if draw(st.integers(0, 3)) == 0:
@@ -114,14 +113,13 @@ def configs(draw: st.DrawFn, values: dict[str, object]) -> Config:
     pieces.append(Piece(draw(filler)))
     tail = draw(st.sampled_from(["", "", "", "told", "dependent", "indented"]))
     if tail == "told":
-        telling.add("out_dir")
         pieces.append(Piece("out_dir = f'out-{batch_size}'\n"))
     elif tail == "dependent":
         blocked = True
         pieces.append(Piece("tokens = batch_size * block_size  # a step\n"))
     elif tail == "indented":
         pieces.append(Piece("if True:\n\twandb_log = False  # off\n"))
-    return _finished(draw, pieces, encoding, blocked, frozenset(telling))
+    return _finished(draw, pieces, encoding, blocked, told=tail == "told")
 
 
 LAYOUTS = [*["plain"] * 9, "twice", "annotated", "inline", "chained", "unpacked", "augmented"]
@@ -145,11 +143,11 @@ def written(draw: st.DrawFn, value: object) -> str:
 
 
 def _finished(
-    draw: st.DrawFn, pieces: list[Piece], encoding: str, blocked: bool, telling: frozenset[str]
+    draw: st.DrawFn, pieces: list[Piece], encoding: str, blocked: bool, *, told: bool
 ) -> Config:
     newline = draw(st.sampled_from(NEWLINES))
     pieces = [piece for piece in pieces if piece.text]
     if draw(st.booleans()) and pieces[-1].key is None:
         pieces[-1] = Piece(pieces[-1].text.removesuffix("\n"))
     finished = tuple(Piece(piece.text.replace("\n", newline), piece.key) for piece in pieces)
-    return Config(finished, encoding, blocked, telling)
+    return Config(finished, encoding, blocked, told)
