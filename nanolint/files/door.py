@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from nanolint.errors import Unusable
 from nanolint.files import notes
@@ -140,6 +140,44 @@ def entries(folder: Path | str, *suffixes: str) -> tuple[tuple[str, bool], ...]:
     found.sort()
     listing = "\0".join(f"{name}/" if is_folder else name for name, is_folder in found)
     note(("entries", place, *suffixes), os.fsencode(listing))
+    return tuple(found)
+
+
+class Entry(NamedTuple):
+    """A folder or a regular file, by name. ``version`` changes with the content of a file."""
+
+    name: str
+    is_folder: bool
+    nbytes: int
+    version: int
+
+
+@asks("listing")
+def listing(folder: Path | str) -> tuple[Entry, ...]:
+    """The folders and files in ``folder``, by name; links to folders are left out. Raises OSError.
+
+    What was worked out from a file holds as long as its entry is the same: size and time.
+    """
+    place = place_of(folder)
+    found = []
+    try:
+        with os.scandir(place) as scan:
+            for entry in scan:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                standing = None if is_folder else _stands_for(entry.path)
+                if standing is not None:
+                    version = int.from_bytes(blake2b(standing, digest_size=8).digest())
+                    found.append(Entry(entry.name, False, len(standing), version))
+                elif is_folder:
+                    found.append(Entry(entry.name, True, 0, 0))
+                elif entry.is_file():
+                    status = entry.stat()
+                    found.append(Entry(entry.name, False, status.st_size, status.st_mtime_ns))
+    except OSError:
+        note(("listing", place), b"not readable")
+        raise
+    found.sort()
+    note(("listing", place), os.fsencode(repr(found)))
     return tuple(found)
 
 

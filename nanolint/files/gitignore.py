@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 FILE_NAME = ".gitignore"
 MOST_BYTES = 1 << 20
+_SPECIAL = frozenset("*?[\\")
 
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
     """The ``.gitignore`` files that hold in one folder, outermost first."""
 
-    specs: tuple[tuple[Path, GitIgnoreSpec], ...] = ()
+    specs: tuple[tuple[Path, _Patterns], ...] = ()
 
     def enter(self, folder: Path) -> Ignored:
         """What holds inside ``folder``, whose own file speaks last."""
@@ -31,18 +32,47 @@ class Ignored:
             lines = read_bytes(folder / FILE_NAME, MOST_BYTES).decode().splitlines()
         except (Unusable, UnicodeDecodeError):
             return self
-        from pathspec import GitIgnoreSpec
+        return Ignored((*self.specs, (folder, _Patterns(lines))))
 
-        return Ignored((*self.specs, (folder, GitIgnoreSpec.from_lines(lines))))
+    def may_cover(self, name: str) -> bool:
+        """Whether a line may be about what is called ``name``, in a folder that is not ignored."""
+        return any(each.may_decide(name) for _, each in self.specs)
 
     def covers(self, path: Path, *, is_folder: bool) -> bool:
         """Whether git ignores ``path``. The innermost file that says anything decides."""
         for folder, spec in reversed(self.specs):
             place = place_below(path, folder)
-            verdict = spec.check_file(f"{place}/" if is_folder else place).include
+            verdict = spec.verdict(f"{place}/" if is_folder else place)
             if verdict is not None:
                 return verdict
         return False
+
+
+class _Patterns:
+    """The lines of one ``.gitignore``. Most names need no pathspec: no line is about them."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._spec: GitIgnoreSpec | None = None
+        last = {line.strip().lstrip("!").rstrip("/").rpartition("/")[2] for line in lines}
+        suffixes = {name for name in last if name.startswith("*") and not _SPECIAL & set(name[1:])}
+        self._names = {name for name in last if name and not _SPECIAL & set(name)}
+        self._suffixes = tuple(name[1:] for name in suffixes)
+        self._decides = bool(last - suffixes - self._names - {""})  # more than names and suffixes
+
+    def may_decide(self, name: str) -> bool:
+        """Whether a line may be about a name; most are none of theirs."""
+        return self._decides or name in self._names or name.endswith(self._suffixes)
+
+    def verdict(self, place: str) -> bool | None:
+        """Whether ``place`` is ignored; None where no line says anything."""
+        if not any(map(self.may_decide, place.split("/"))):
+            return None
+        if self._spec is None:
+            from pathspec import GitIgnoreSpec
+
+            self._spec = GitIgnoreSpec.from_lines(self._lines)
+        return self._spec.check_file(place).include
 
 
 def ignored_above(folder: Path) -> Ignored:

@@ -28,7 +28,12 @@ Result = TypeVar("Result")
 Question: TypeAlias = tuple[str | int, ...]
 Reads: TypeAlias = dict[Question, str]
 CONTRADICTION = ""  # the digest of two different answers to one question: it changed meanwhile
-LISTINGS = ("names", "entries", "texts")  # questions whose answer a new file in the folder changes
+LISTINGS = (
+    "names",
+    "entries",
+    "texts",
+    "listing",
+)  # questions whose answer a new file in the folder changes
 
 
 class Supposed(NamedTuple):

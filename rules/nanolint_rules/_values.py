@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from nanolint.rule import Assignment, Case, Context, Span
 
+OF_A_STEP = ("batch_size", "gradient_accumulation_steps", "eval_iters", "eval_only")
 NEIGHBOURS = {
     "compile": ("dtype", "device"),
     "dtype": ("device", "compile"),
@@ -108,7 +109,7 @@ def set_value(context: Context, key: str, literal: str, *, safety: Safety) -> Re
     title = f"Set {key} = {literal}"
     assignment = context.assignment(key)
     notes = (
-        *others_change(context),
+        *others_change(context, {key: literal}),
         *texts_change(context, (key,)),
         *lost_choice(assignment),
     )
@@ -145,11 +146,11 @@ def flags_fix(context: Context, changed: Mapping[str, int], safety: Safety) -> F
     return Fix(title, safety, tuple(sorted(edits)), in_launch_line=True)
 
 
-def others_change(context: Context) -> tuple[str, ...]:
-    """Why a change to this file is a change to other runs, if it is or may be: one line."""
+def others_change(context: Context, changed: Mapping[str, object]) -> tuple[str, ...]:
+    """Why new values in this file change other runs, if they do or may: one line."""
     if context.is_train_script:
         return ("unsafe, because every config inherits this default",)
-    others = context.takers.others
+    others = context.takers.changed(changed, {key: context.value(key) for key in OF_A_STEP})
     if not others:
         return ()
     first, *more = others

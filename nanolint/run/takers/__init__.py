@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.files import door
+from nanolint.files.patterns import place_below
 from nanolint.files.repository import root_of
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
+from nanolint.run.takers.launches import Asked, changes, launches, may_be_followed
 from nanolint.run.takers.neighbours import PYTHON, File, neighbours, read_file
 from nanolint.run.takers.python import reach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nanolint.run.takers.launches import Launches
+    from collections.abc import Iterator, Mapping, Sequence
 
 # A folder of these names holds configs, and the project is around it.
 CONFIG_FOLDERS = ("config", "configs")
@@ -49,14 +49,36 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Takers:
-    """All that was found around one config.
+    """All that was found around one config, which ``asked`` is about.
 
-    ``others`` names the first few. Where it is empty, no other run of the project changes with a
-    value of the config whose effective batch stays.
+    ``others`` are the first few that start from it, ``files`` hold commands that launch it, or may.
+    Where ``changed`` finds nothing, no other run of the project changes with a value of the config
+    whose effective batch stays.
     """
 
     others: tuple[Taker, ...] = ()
-    shared: tuple[Shared, ...] = ()
+    asked: Asked | None = None
+    files: tuple[File, ...] = ()
+
+    def changed(self, keys: Mapping[str, object], values: Mapping[str, object]) -> list[Taker]:
+        """The first few that train otherwise with other ``keys``.
+
+        ``values`` are those that the config has now.
+        """
+        found = list(self.others)
+        for file in sorted(self.files, key=may_be_followed):  # which takes longer
+            if self.asked is None or len(found) >= MOST_NAMED:
+                break
+            found += (Taker(*each) for each in changes(file, self.asked, keys, values))
+        return found[:MOST_NAMED]
+
+    @property
+    def shared(self) -> Iterator[Shared]:
+        """The lines that launch the config on several processes."""
+        for file in self.files:
+            for each in launches(file, self.asked) if self.asked else ():
+                if each.is_shared:
+                    yield Shared(f"{file.name}:{each.row}", each.world_size)
 
 
 def find_takers(
@@ -72,17 +94,18 @@ def find_takers(
     search = _Search(own, project_folder(own, train_script), _home(own, train_script), train_script)
     around = neighbours(search.root, _depth(own, train_script))
     others = [Taker(place, how) for place, how in around.unsearched]
-    shared: list[Shared] = []
-    elsewhere = (read_file(each, Path.cwd()) for each in scripts if search.root not in each.parents)
-    for file in chain(around.files, elsewhere):
-        if not isinstance(file, File) or not (file.is_open_ended or own.stem in file.text):
-            continue
-        if len(others) >= MOST_NAMED:
-            break
-        if file.path != own:
+    elsewhere = (
+        read_file(each, place_below(each, Path.cwd()))
+        for each in scripts
+        if search.root not in each.parents
+    )
+    asked = Asked(own, search.root, train_script)
+    files = [each for each in chain(around.files, elsewhere) if isinstance(each, File)]
+    for file in files:
+        if file.is_python and file.path != own and len(others) < MOST_NAMED:
             others += search.takers(file)
-            shared += search.shared(file)
-    return Takers(tuple(others[:MOST_NAMED]), tuple(shared))
+    holding = tuple(each for each in files if launches(each, asked))
+    return Takers(tuple(others[:MOST_NAMED]), asked, holding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,38 +118,18 @@ class _Search:
     train_script: Path | None
 
     def takers(self, file: File) -> Iterator[Taker]:
-        """Those in one file; of a Python file the first."""
-        if file.is_python:
-            yield from self._of_python(file)
-            return
-        for row, how in self._launches(file).changed:
-            yield Taker(f"{file.name}:{row}", how)
-
-    def shared(self, file: File) -> Iterator[Shared]:
-        """The lines of a script that launch the config on several processes."""
-        if not file.is_python:
-            for row, world_size in self._launches(file).shared:
-                yield Shared(f"{file.name}:{row}", world_size)
-
-    def _launches(self, file: File) -> Launches:
-        from nanolint.run.takers.launches import Launches, Programs, launches  # for scripts alone
-
-        mentioned = file.mentions(self.own.stem)
-        if not mentioned and self.home not in file.path.parents:
-            return Launches()
-        programs = Programs(self.own, self.train_script)
-        return launches(file.text, file.path.name, programs, mentioned=mentioned)
-
-    def _of_python(self, file: File) -> Iterator[Taker]:
+        """The first place of a Python file that starts from the config."""
         named = file.mentions(self.own.stem)
         near = self._may_execute_anything(file)
         if not named and not near:
             return
         found = reach(file.text)
+        launched = {r for each in file.commands for r in range(each.row, each.last_row + 1)}
         rows = [
             row
             for name, row in found.names
             if named and name.means(self.own) and not self._is_another(name.parts, file)
+            if row not in launched  # which train.py executes: a run of its own
         ]
         if rows:
             yield Taker(f"{file.name}:{min(rows)}", "starts from this file, or runs it")

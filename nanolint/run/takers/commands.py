@@ -1,156 +1,302 @@
-"""The commands of a script, searched and not understood.
+"""Commands in a text of any kind: a launcher with a script and its words.
 
-Whoever writes a shell script has more ways to put a command line together than can be followed;
-what a run of it would start is nanolint.launches' subject. Here it is enough to know which scripts
-and which keys of a batch stand together, and which words only the shell completes.
+A shell script, a README, a Makefile, a comment, a list in a Python program: whoever launches a run
+writes its script and its words in a row. What only a run completes is marked ``OPEN``.
+nanolint.launches follows scripts; here a text is searched, and not understood.
 """
 
 from __future__ import annotations
 
+import ast
 import re
-from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
+from nanolint.regex import lazily
+from nanolint.source.python import expression_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What of a command line decides the effective batch beside the config.
-BATCH_KEYS = ("batch_size", "gradient_accumulation_steps", "eval_iters", "eval_only")
-
+OPEN = "\1"  # stands for what only a run knows: a variable, an f-string's field, a glob
+ALL = "\2"  # stands for "$@": what whoever starts the script adds
+SCRIPT = ".py"
+MOST_BEFORE = 300  # characters between the bracket of a list and its launcher
+MOST_IN_LIST = 2_000  # characters behind it, up to its script
 MOST_ON_LINE = 1 << 14  # characters of a command; what is longer is data
 
-MOST_IN_PATH = 1 << 10
-
-_JOINED = re.compile(r"(?:\\|\^|`)[ \t]*(?:\\n\",)?[ \t]*\r?\n[ \t]*\"?")  # also in a notebook
-_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
-_SUBSTITUTION = re.compile(r"\$\([^()]*\)|`[^`]*`")
-_LOG = re.compile(r"(?:\d|&)?[<>]{1,2}&?[ \t]*(?![^\s;|&]*\.py\b)[^\s;|&()]*")  # where output goes
-_COMMANDS = re.compile(r"&&|\|\||[;|&()]")
-_QUOTES = re.compile(r"\\?[\"']")
-_SEPARATORS = re.compile(r"\\n|[\[\],]")
-_MODULE = re.compile(r"(?<!\S)-m\s+(?!torch\.distributed|accelerate|deepspeed)([\w.]+)")
-_KEY = re.compile(rf"--(?P<key>{'|'.join(BATCH_KEYS)})\b")
-_BARE_KEY = re.compile(rf"(?<!\w)(?:--)?(?P<key>{'|'.join(BATCH_KEYS)})\b")
-_SCRIPT = re.compile(r"\.py(?!\w)")
-_BEFORE_PATH = re.compile(r"[\s=:]")
-_ASSIGNED = re.compile(
-    r"^[\s@]*(?:(?:export\s+|local\s+|set\s+)?(\w+)\+?=|for\s+(\w+)\s+in\b)(.*)", re.MULTILINE
+# Some of these stand in every command, and in every list of one.
+_STARTS = ("--", "python", "torchrun", "accelerate", "deepspeed", "srun", "mpi", "uv ")
+_LISTS = ("sys.executable", *(f"{q}{word}" for q in "\"'" for word in _STARTS[1:5]))
+# Texts in which "#" and "`" are not a shell's.
+_PROSE = (".py", ".md", ".markdown", ".rst", ".txt", ".html", ".ipynb", ".json", ".tex", ".org")
+_CONTINUED = {".ps1": "`", ".bat": "^", ".cmd": "^"}  # by what a line goes on, if not by "\\"
+_JOINED = r"[ \t]*(?:\\n\",)?[ \t]*\r?\n[ \t]*(?:#[ \t]*)?\"?"
+_FORMATTED = lazily(r"\{(?:[^{}\n\":]|:(?! ))*\}")  # a field of an f-string
+_PREFIX = lazily(r"\b[fFrR]{1,2}(?=[\"'])")
+_ALL = lazily(r"\$\{?[@*](?::\d+)?\}?|%\*|\$argv\b|[$@]args\b")
+# A value in quotes: as it is, if it is a word.
+_VALUE = lazily(r"(--[\w.-]+=)(?:[\"']([\w./-]*)[\"']|(\"[^\"\n]*\"|'[^'\n]*'))")
+_EXPANSION = lazily(
+    r"\$\{\{.*?\}\}|\{\{.*?\}\}|\$\(\(.*?\)\)|\$\$?\([^()]*\)|\$?\$\{[^{}]*\}|\$\$?[A-Za-z_]\w*"
+    r"|\$[\d?#<]|%\w+%|%%?\w\b|\{[^{}\s\"':]*\}|(?<=[\w/])<[\w -]+>|<[\w -]+>(?=\.py)"
 )
-_FOUND_ON_DISK = re.compile(r"(?<!\.)\*[\w.]*\.py\b|\bconfigs?/\*|[(`]\s*(?:ls|find)\b")
-_VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)|%(\w+)%")
-_OPEN = re.compile(r"\$|%\w+%|\{\{|[*?]")  # a word that only the shell completes
-_SEVERAL = re.compile(
-    r"\b(?:torchrun|torch\.distributed|srun|mpirun|mpiexec|accelerate|deepspeed)\b"
+_NESTED = lazily(r"\$\(([^()]*\.py[^()]*)\)|`([^`]*(?:\.py| -m )[^`]*)`")  # commands in a command
+_SUBSTITUTION = lazily(r"`[^`]*`")
+_TAG = lazily(r"</?[A-Za-z][^<>\n]{0,80}>")
+_LOG = lazily(  # where output goes
+    r"(?:\d|&)?[<>]{1,2}&?[ \t]*"
+    r"(?![^\s;|&]*\.py\b|\S*(?:python|torchrun|accelerate|deepspeed|srun|mpirun))[^\s;|&()]*"
 )
+_COMMENT = lazily(r"(?:^|(?<=\s))#")
+_PLAIN = {ord(sign): " " for sign in "[],<>"} | dict.fromkeys(map(ord, "\"'`"))
+_COMMANDS = lazily(r"&&|\|\||[;|&()]")
+_NAMED = lazily(r"^\s*(?:export\s+)?[A-Za-z_]\w*\s*[=:]\s*(?=\S*\.py\s)")  # ARGS="config/a.py ...
+_LAUNCHER = lazily(
+    r"(?:^|[/\\=!@:$%-])(?:i?python[\d.]*w?|torchrun|accelerate|deepspeed|srun|mpirun|mpiexec|uv)"
+    r"(?:\.exe)?$"
+)
+_NO_MODULES = ("torch.distributed", "accelerate.", "deepspeed.")
+_OPTION = lazily(r"--?([A-Za-z_\1][\w\1.-]*)(?:=(.*))?$", re.DOTALL)
+_SETTING = lazily(r"([A-Za-z_]\w*)=(.*)$", re.DOTALL)
+_NAMES = lazily(r"\.py(?!\w)")  # begins with a letter that stands for itself, so it is found fast
+_NAMES_AND_MODULES = lazily(r"\.py(?!\w)| -m ")
+_BRACKET = lazily(r"[()\[\]]")
+_GIVEN = lazily(r"(\w+)[ \t]*=[ \t]*$")
+_FUNCTION = lazily(r"^[ \t]*(?:async )?def ", re.MULTILINE)
+_LISTED = lazily(r"[\"'](?:python[\d.]*|torchrun|accelerate|deepspeed)[\"']|sys\.executable")
+_SEVERAL = lazily(r"\b(?:torchrun|torch\.distributed|srun|mpirun|mpiexec|accelerate|deepspeed)\b")
+_PROCESSES = lazily(r"--(?:nproc[-_]per[-_]node|num_processes)[=\s](\d+)(?!\S)")
+_NODES = lazily(r"--(?:nnodes|num_machines)[=\s](\d+)(?!\S)")
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of a script: the scripts that it names, and the words that are open.
+    """A launcher with a script and its words, on the lines from ``row`` to ``last_row``.
 
-    ``before`` are those in front of the first script, ``behind`` all others.
+    ``script`` is a path, without ``.py`` for a module; None if the words may stand behind any.
+    ``before`` is what stands before it.
     """
 
     row: int
-    text: str
-    paths: tuple[PurePosixPath, ...]
-    before: tuple[str, ...]
-    behind: tuple[str, ...]
-    module: PurePosixPath | None  # that ``-m`` names
-    key: str | None  # of a batch, that it sets
-    is_shared: bool  # by several processes
+    last_row: int
+    script: str | None
+    words: tuple[str, ...]
+    before: str = ""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several processes share the run."""
+        return _SEVERAL.search(self.before) is not None
+
+    @property
+    def world_size(self) -> int | None:
+        """How many processes share the run; None if only a run knows."""
+        processes, nodes = _PROCESSES.search(self.before), _NODES.search(self.before)
+        if processes is None or ("nnodes" in self.before and nodes is None):
+            return None
+        return int(processes[1]) * (int(nodes[1]) if nodes else 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
-    """What of a script matters: commands with scripts or keys of a batch."""
-
-    commands: tuple[Command, ...]
-    assigned: frozenset[str]  # its variables, but what it finds on the disk
-    has_keys: bool
+def option(word: str) -> tuple[str, str | None] | None:
+    """Key and value of ``--key=value``, ``key=value`` and ``--key``; None for any other word."""
+    match = _OPTION.match(word) or _SETTING.match(word)
+    return None if match is None else (match[1].replace("-", "_"), match[2])
 
 
-@lru_cache(maxsize=4096)
-def read_script(text: str) -> Script:
-    """The commands of ``text`` that name a script or a key of a batch."""
-    commands = tuple(
-        _command(row, command)
-        for row, line in _logical_lines(text)
-        if len(line) <= MOST_ON_LINE and (".py" in line or _BARE_KEY.search(line))
-        for command in _commands(_COMMENT.sub("", line))
-        if _SCRIPT.search(command) or _BARE_KEY.search(command)
-    )
-    found = [(one or other, value) for one, other, value in _ASSIGNED.findall(text)]
-    on_disk = {name for name, value in found if _FOUND_ON_DISK.search(value)}
-    assigned = {name for name, _ in found} - on_disk
-    has_keys = any(command.key is not None for command in commands)
-    return Script(commands, frozenset(assigned), has_keys)
+def commands_in(text: str, name: str) -> tuple[Command, ...]:
+    """The commands of the file called ``name``."""
+    if (SCRIPT not in text and " -m " not in text) or not _has(text, _STARTS):
+        return ()
+    is_python = name.endswith(SCRIPT)
+    suffix = name.lower()[name.rfind(".") :] if "." in name else ""
+    sign, joined = _CONTINUED.get(suffix, "\\"), text
+    if f"{sign}\n" in text or f"{sign}\r" in text or suffix == ".ipynb":
+        joined = re.sub(re.escape(sign) + _JOINED, "\0", text)
+    found = list(_on_lines(joined, is_prose=suffix in _PROSE, formats=is_python))
+    if is_python and _has(text, ('.py"', ".py'")) and _has(text, _LISTS):
+        found += _listed(text)
+    return tuple(found)
 
 
-def _command(row: int, text: str) -> Command:
-    words = text.split()
-    start = next((at for at, word in enumerate(words) if _SCRIPT.search(word)), 0)
-    pairs = list(zip(["", *words], words, strict=False))
-    open_words = [(at, word) for at, (before, word) in enumerate(pairs) if _is_open(word, before)]
-    key, module = _KEY.search(text), _MODULE.search(text)
-    return Command(
-        row,
-        text,
-        paths=tuple(_paths(text)),
-        before=tuple(word for at, word in open_words if at < start),
-        behind=tuple(word for at, word in open_words if at >= start),
-        module=PurePosixPath(*module[1].split(".")) if module else None,
-        key=key["key"] if key else None,
-        is_shared=_SEVERAL.search(text) is not None,
-    )
+def _has(text: str, marks: tuple[str, ...]) -> bool:
+    return any(mark in text for mark in marks)
 
 
-def _is_open(word: str, before: str) -> bool:
-    """Whether only the shell completes a word that is not the value of some other option."""
-    if not _OPEN.search(word) or _is_value(word):
-        return False
-    return not (before.startswith("-") and "=" not in before)
+def _on_lines(text: str, *, is_prose: bool, formats: bool) -> Iterator[Command]:
+    row, at, end = 1, 0, -1
+    names = _NAMES_AND_MODULES if " -m " in text else _NAMES
+    for match in names.finditer(text):
+        if match.start() < end:
+            continue  # on the same line
+        start, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.start())
+        end = len(text) if end < 0 else end
+        row += text.count("\n", at, start) + text.count("\0", at, start)
+        at = start
+        line = text[start:end]
+        if len(line) > MOST_ON_LINE or not _has(line, _STARTS):
+            continue
+        last = row + line.count("\0")
+        line = line.replace("\0", " ")
+        parts = _COMMENT.split(line) if "#" in line else [line]
+        for part in parts if is_prose else parts[:1]:
+            for words in _segments(part, formats=formats):
+                command = command_of(words, row, last)
+                if command is not None:
+                    yield command
 
 
-def variables(word: str) -> set[str]:
-    """The names of the variables in a word."""
-    return {name for pair in _VARIABLE.findall(word) for name in pair if name}
+def _segments(line: str, *, formats: bool) -> Iterator[list[str]]:
+    """The words of each command of a line, without quotes and brackets."""
+    if "`" in line or "$(" in line:
+        line = _NESTED.sub(lambda match: f" ; {match[1] or match[2]} ; ", line)
+        line = _SUBSTITUTION.sub(OPEN, line)
+    if formats:
+        line = _FORMATTED.sub(OPEN, _PREFIX.sub("", line))
+    if '="' in line or "='" in line:
+        line = _VALUE.sub(lambda match: f"{match[1]}{OPEN if match[3] else match[2]}", line)
+    line = _opened(line)
+    if "<" in line or ">" in line:
+        line = _LOG.sub(" ", _TAG.sub(" ", line))
+    line = line.replace("\\n", " ").replace('\\"', "").translate(_PLAIN)
+    for part in _COMMANDS.split(line):
+        if SCRIPT in part or " -m " in part:
+            yield [_word(each) for each in _NAMED.sub("", part).split()]
 
 
-def keys_of(text: str) -> list[str]:
-    """The keys of a batch that stand in a command, with dashes or without."""
-    return [match["key"] for match in _BARE_KEY.finditer(text)]
+def _opened(text: str) -> str:
+    """``text`` with a mark for all that only a run completes."""
+    if any(sign in text for sign in "$%{<@"):
+        text = _EXPANSION.sub(OPEN, _ALL.sub(ALL, text))
+    return text
 
 
-def _is_value(word: str) -> bool:
-    """Whether a word sets an option or a variable, so that only its value is open."""
-    return re.match(r"(?:--?)?[A-Za-z_][\w-]*=", word) is not None
+def argument(text: str) -> str:
+    """A word that a reader of scripts gives, which leaves what is not known as it is written."""
+    return text if text.startswith("-") and "$" not in text else _word(_opened(text))
 
 
-def _paths(text: str) -> Iterator[PurePosixPath]:
-    """The scripts that a command names, without suffix."""
-    for match in _SCRIPT.finditer(text):
-        before = text[max(0, match.start() - MOST_IN_PATH) : match.start()]
-        path = _BEFORE_PATH.split(before)[-1].replace("\\", "/")
-        if path:
-            yield PurePosixPath(path)
+def _word(word: str) -> str:
+    """A word of a text as a program would get it."""
+    if "{" not in word:
+        word = word.rstrip("}")
+    if not word.startswith("."):
+        word = word.rstrip(".:;!?")
+    word = word.removeprefix("**").removesuffix("**")
+    if word != ALL:
+        word = word.replace(ALL, OPEN)
+    return word if word.startswith("-") else word.replace("*", OPEN).replace("?", OPEN)
 
 
-def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines, those joined that end in a continuation, each with the number of its first."""
-    row = 1
-    for line in _JOINED.sub("\0", text).split("\n"):
-        yield row, line.replace("\0", " ")
-        row += 1 + line.count("\0")
+def command_of(words: list[str], row: int, last: int) -> Command | None:
+    """The command that ``words`` are; None if they are none.
+
+    Without a launcher its script has to stand right before its options: what else starts it is
+    said elsewhere.
+    """
+    start = next((at for at, word in enumerate(words) if _LAUNCHER.search(word)), None)
+    first = 0 if start is None else start + 1
+    at = next((at for at in range(first, len(words)) if is_script(words[at])), None)
+    if start is not None and "-m" in words[first:at]:
+        module = words.index("-m", first) + 1
+        if module < len(words) and not words[module].startswith(_NO_MODULES):
+            script = words[module].replace(".", "/")
+            return Command(row, last, script, tuple(words[module + 1 :]), " ".join(words[:module]))
+    if at is None:
+        return None
+    rest = words[at + 1 :]
+    if start is None:
+        rest = [word for word in rest if word not in ("args", "arguments", "parameters")]
+        behind = next((word for word in rest if not is_script(word) and word != OPEN), "")
+        if not behind.startswith("--"):
+            return None
+    return Command(row, last, words[at], tuple(rest), " ".join(words[:at]))
 
 
-def _commands(line: str) -> Iterator[str]:
-    """The commands of a line, quotes and brackets left out."""
-    bare = _SEPARATORS.sub(" ", _QUOTES.sub("", _SUBSTITUTION.sub("$(printed)", line)))
-    bare = _LOG.sub(" ", bare.replace("$(printed)", "$?"))
-    for command in _COMMANDS.split(re.sub("[<>]", " ", bare)):
-        if command.strip():
+def is_script(word: str) -> bool:
+    """Whether a word is the path of a Python file."""
+    return word.endswith(SCRIPT) and not word.startswith("-") and "=" not in word
+
+
+# Lists of a Python program: subprocess.run(["python", "train.py", config, "--batch_size=4"])
+
+
+def _listed(text: str) -> Iterator[Command]:
+    seen = set()
+    for match in _LISTED.finditer(text):
+        if text.find(SCRIPT, max(0, match.start() - MOST_BEFORE), match.end() + MOST_IN_LIST) < 0:
+            continue
+        start = _opening(text, match.start())
+        if start is None or start in seen:
+            continue
+        seen.add(start)
+        end = _closing(text, start)
+        words = [*_words_in(text[start:end]), *_added(text, start, end)]
+        row = 1 + text.count("\n", 0, start)
+        command = command_of(words, row, row + text.count("\n", start, end))
+        if command is not None:
             yield command
+
+
+def _added(text: str, start: int, end: int) -> Iterator[str]:
+    """The words that are put behind a list: by ``+``, and by ``+=``, ``append`` and ``extend`` on
+    the name that it is given, up to the end of the function."""
+    if text[end : end + 20].lstrip().startswith("+"):
+        yield OPEN
+    name = _GIVEN.search(text, max(0, start - MOST_BEFORE), start)
+    if name is None:
+        return
+    stop = _FUNCTION.search(text, end)
+    adds = re.compile(rf"\b{name[1]}(?:\s*\+=|\.(?:append|extend)(?=\())\s*")
+    for match in adds.finditer(text, end, stop.start() if stop else len(text)):
+        first = match.end()
+        closed = text[first : first + 1] in "[("
+        last = _closing(text, first) if closed else text.find("\n", first)
+        yield from _words_in(text[first:last])
+
+
+def _opening(text: str, at: int) -> int | None:
+    """Where the bracket around the character at ``at`` opens."""
+    depth = 0
+    for each in range(at - 1, max(-1, at - MOST_BEFORE), -1):
+        depth += (text[each] in ")]") - (text[each] in "([")
+        if depth < 0:
+            return each
+    return None
+
+
+def _closing(text: str, start: int) -> int:
+    """Behind the bracket that closes the one at ``start``."""
+    depth = 0
+    for match in _BRACKET.finditer(text, start, start + MOST_ON_LINE):
+        depth += 1 if match[0] in "([" else -1
+        if depth == 0:
+            return match.end()
+    return start
+
+
+def _words_in(expression: str) -> list[str]:
+    try:
+        return list(_words(expression_tree(expression.strip())))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return [OPEN]
+
+
+def _words(node: ast.expr) -> Iterator[str]:
+    """The words that an expression of a list of words is, or a text of several."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        for each in node.elts:
+            yield from _words(each)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        sides = list(_words(node.left)), list(_words(node.right))
+        if isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant):
+            yield "".join(word for side in sides for word in side)
+        else:
+            yield from (word for side in sides for word in side)
+    elif isinstance(node, ast.Constant):
+        yield from str(node.value).split()
+    elif isinstance(node, ast.JoinedStr):
+        parts = (p.value if isinstance(p, ast.Constant) else OPEN for p in node.values)
+        yield from "".join(map(str, parts)).split()
+    else:
+        yield "python" if ast.unparse(node) == "sys.executable" else OPEN

@@ -1,58 +1,63 @@
-"""The files of a project that may start, import or execute others: code and launch scripts."""
+"""The text files of a project, with the commands in them: one search, cached by size and time."""
 
 from __future__ import annotations
 
+import codecs
+import os
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files import door
-from nanolint.files.notes import memo
-from nanolint.files.patterns import place_below
+from nanolint.files.gitignore import Ignored, ignored_above
+from nanolint.files.notes import memo, noting
 from nanolint.frozen import dataclass
+from nanolint.run.takers.commands import commands_in
 from nanolint.run.takers.python import may_reach_anything
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from nanolint.run.takers.commands import Command
 
 PYTHON = ".py"
-# What people write launch lines into, by the ends of their names. Prose names configs too, but
-# starts nothing.
-LAUNCH_SCRIPTS = (
-    *(".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".job", ".pbs", ".bat", ".cmd", ".ps1"),
-    *(
-        ".mk",
-        ".ipynb",
-        ".yaml",
-        ".yml",
-        ".toml",
-        ".dockerfile",
-        "akefile",
-        "Dockerfile",
-        "justfile",
-    ),
-)
-
 MOST_FOLDERS = 2_000
-MOST_FILES = 4_000
+MOST_FILES = 10_000
 MOST_BYTES = 1 << 20  # of a file; a script is a few pages
 MOST_NOTEBOOK_BYTES = 1 << 23  # pictures and all
 
 # Environments, copies that tools keep, and what version control keeps, are not of the project.
-_STRANGERS = frozenset({"__pycache__", "node_modules", "site-packages", "wandb", "venv"})
-_HIDDEN_BUT_OURS = frozenset({".github"})
+_STRANGERS = frozenset(
+    [
+        *("__pycache__", "node_modules", "site-packages", "wandb", "venv", ".venv", ".tox", ".nox"),
+        *(".git", ".hg", ".svn", ".mypy_cache", ".pytest_cache", ".ruff_cache"),
+        *(".ipynb_checkpoints", ".conda", ".eggs"),
+    ]
+)
+_OF_AN_ENVIRONMENT = frozenset({"pyvenv.cfg", "conda-meta"})
+_DATA = frozenset({"data", "dataset", "datasets"})  # where only code is searched
+_NO_TEXT = (
+    *(".bin", ".pt", ".pth", ".pkl", ".npy", ".npz", ".safetensors", ".parquet", ".arrow", ".h5"),
+    *(".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ico", ".pdf", ".mp4", ".wav", ".mp3"),
+    *(".zip", ".gz", ".bz2", ".xz", ".zst", ".tar", ".whl", ".so", ".o", ".a", ".pyc", ".ttf"),
+)
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MARKS = (b".py", b" -m ", b".\0p\0y")  # without one of them there is no command and no script
 
 
 @dataclass(frozen=True, slots=True)
 class File:
     """A file as it was found; ``name`` is its path below the folder that was searched.
 
-    ``is_open_ended``: what it executes or launches need not be named in it.
+    ``text`` is kept of Python files only. ``is_open_ended``: what a Python file executes need not
+    be named in it. ``names_scripts``: a name of a script stands anywhere in it.
     """
 
     path: Path
     name: str
     text: str
+    commands: tuple[Command, ...]
     is_open_ended: bool
+    names_scripts: bool = True
 
     def mentions(self, name: str) -> bool:
         """Whether ``name`` stands in the text by itself, and not as a part of a longer one."""
@@ -66,7 +71,7 @@ class File:
 
     @property
     def is_python(self) -> bool:
-        """Whether it is code, and not a script that launches code."""
+        """Whether it is code, and not a text that may hold commands."""
         return self.name.endswith(PYTHON)
 
 
@@ -80,49 +85,92 @@ class Neighbours:
 
 @memo
 def neighbours(root: Path, depth: int) -> Neighbours:
-    """The code and the launch scripts in ``root`` and ``depth`` folders down, by their paths."""
+    """The code, and the texts with commands, in ``root`` and ``depth`` folders down, by path."""
     files: list[File] = []
     unsearched: list[tuple[str, str]] = []
-    folders = [(root, depth)]
-    searched = 0
+    folders = [(door.place_of(root), "", depth, ignored_above(root), False)]
+    searched = read = 0
     while folders:
-        folder, down = folders.pop()
+        folder, above, down, ignored, is_data = folders.pop()
         searched += 1
-        if searched > MOST_FOLDERS or len(files) > MOST_FILES:
+        if searched > MOST_FOLDERS or read > MOST_FILES:
             unsearched.append((f"{root.name}/", "has more files than are searched"))
             break
         try:
-            entries = door.entries(folder, PYTHON, *LAUNCH_SCRIPTS)
+            entries = door.listing(folder)
         except OSError:
             continue
+        names = {each.name for each in entries}
+        if not names.isdisjoint(_OF_AN_ENVIRONMENT):
+            continue
+        if ".gitignore" in names:
+            ignored = ignored.enter(Path(folder))
         below = []
-        for name, is_folder in entries:
+        for name, is_folder, *version in entries:
+            place = f"{folder}{os.sep}{name}"
             if is_folder:
-                if down and not _is_strange(name):
-                    below.append((folder / name, down - 1))
+                if (
+                    down
+                    and name not in _STRANGERS
+                    and not _covers(ignored, place, name, is_folder=True)
+                ):
+                    inside = (f"{above}{name}/", down - 1, ignored, is_data or name in _DATA)
+                    below.append((place, *inside))
                 continue
-            found = read_file(folder / name, root)
+            if name.endswith(_NO_TEXT) or (is_data and not name.endswith(PYTHON)):
+                continue
+            read += 1
+            found = _file(place, f"{above}{name}", tuple(version))
+            if found is None or _covers(ignored, place, name, is_folder=False):
+                continue
             if isinstance(found, File):
                 files.append(found)
-            elif name.endswith(PYTHON):
-                unsearched.append((place_below(folder / name, root), found))
+            else:
+                unsearched.append((f"{above}{name}", found))
         folders += reversed(below)
     return Neighbours(tuple(files), tuple(unsearched))
 
 
-def _is_strange(folder: str) -> bool:
-    hidden = folder.startswith(".") and folder not in _HIDDEN_BUT_OURS
-    return hidden or folder in _STRANGERS
+def _covers(ignored: Ignored, place: str, name: str, *, is_folder: bool) -> bool:
+    return ignored.may_cover(name) and ignored.covers(Path(place), is_folder=is_folder)
 
 
-@memo
-def read_file(path: Path, root: Path) -> File | str:
-    """The file, named by its way from ``root``, or why it was not searched, as a clause."""
-    limit = MOST_NOTEBOOK_BYTES if path.suffix == ".ipynb" else MOST_BYTES
+@lru_cache(maxsize=1 << 14)
+def _file(place: str, name: str, _version: tuple[int, ...]) -> File | str | None:
+    """A file of this size and time, why it was not searched, or None if it is of no interest."""
+    with noting(apart=True):  # the listing says when it changes
+        return read_file(place, name)
+
+
+def read_file(path: Path | str, name: str) -> File | str | None:
+    """The file, under its ``name``; why it was not searched, as a clause; or None."""
+    is_python = name.endswith(PYTHON)
     try:
-        content = door.read_bytes(path, limit)
+        text = text_of(path)
     except Unusable as error:
-        return f"is not searched: {error}"
-    name = place_below(path, root)
-    text = content.decode("utf-8", "replace")
-    return File(path, name, text, not name.endswith(PYTHON) or may_reach_anything(text))
+        return f"is not searched: {error}" if is_python else None
+    commands = commands_in(text, name) if text else ()
+    if is_python:
+        return File(Path(path), name, text or "", commands, may_reach_anything(text or ""))
+    names_scripts = PYTHON in (text or "")
+    return File(Path(path), name, "", commands, False) if commands or names_scripts else None
+
+
+def text_of(path: Path | str) -> str | None:
+    """The text of a file in UTF-8, UTF-16 or Latin-1; None if it has none of interest.
+
+    Raises Unusable.
+    """
+    name = str(path)
+    most = MOST_NOTEBOOK_BYTES if name.endswith(".ipynb") else MOST_BYTES
+    content = door.read_bytes(path, most)
+    if not any(mark in content for mark in _MARKS):
+        return content.decode("utf-8", "replace") if name.endswith(PYTHON) else None
+    if content.startswith(_UTF_16):
+        return content.decode("utf-16", "replace")
+    if b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")

@@ -23,8 +23,6 @@ _EXECUTING = _BY_NAME | {
     *("exec", "execfile", "run_path", "spec_from_file_location", "SourceFileLoader"),
     "load_source",
 }
-_STARTS_OTHERS = lazily(r"\bsubprocess\b|\bos\.(?:system|exec|spawn|popen)")
-_OF_OS = lazily(r"os\.(?:system|exec|spawn|popen)")  # begins with a letter, so it is found fast
 # How every script of nanoGPT's kind loads its configurator: known, and frequent.
 _LOADS_CONFIGURATOR = lazily(r"exec\(open\(['\"][\w./]*configurator\.py['\"]\)\.read\(\)\)")
 
@@ -57,15 +55,9 @@ class Reach:
 
 
 def may_reach_anything(text: str) -> bool:
-    """Whether the file may execute or start what it does not name, without parsing it."""
+    """Whether the file may execute what it does not name, without parsing it."""
     other = _LOADS_CONFIGURATOR.sub("", text) if "configurator" in text else text
-    return any(name in other for name in _EXECUTING) or _starts_others(text)
-
-
-def _starts_others(text: str) -> bool:
-    if "subprocess" not in text and _OF_OS.search(text) is None:  # most files
-        return False
-    return _STARTS_OTHERS.search(text) is not None
+    return any(name in other for name in _EXECUTING)
 
 
 @lru_cache(maxsize=4096)
@@ -76,7 +68,7 @@ def reach(text: str) -> Reach:
         tree = new_tree(text)
     except (SyntaxError, TooComplex, ValueError, RecursionError, MemoryError):
         return Reach(tuple(_words(text, 1)))
-    reader = _Reader(tree, starts_others=_starts_others(text))
+    reader = _Reader(tree)
     return Reach(tuple(reader.names()), reader.open_ended())
 
 
@@ -89,20 +81,12 @@ def _words(text: str, row: int) -> Iterator[tuple[Name, int]]:
 class _Reader:
     """One syntax tree, walked once."""
 
-    def __init__(self, tree: ast.Module, *, starts_others: bool) -> None:
-        self._starts_others = starts_others
+    def __init__(self, tree: ast.Module) -> None:
         self._nodes = list(ast.walk(tree))
         self._prose = {
             id(node.value)
             for node in self._nodes
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        }
-        self._compared = {
-            id(part)
-            for node in self._nodes
-            if isinstance(node, ast.Compare)
-            or (isinstance(node, ast.Call) and _called(node) == "endswith")
-            for part in ast.iter_child_nodes(node)
         }
         self._pieces = {
             id(part)
@@ -138,19 +122,6 @@ class _Reader:
             node.lineno
             for node in self._nodes
             if isinstance(node, ast.Call) and _executes(node) and not self._is_settled(node)
-        ]
-        return min(rows, default=None) or self._sweeps()
-
-    def _sweeps(self) -> int | None:
-        """The first line with a pattern of scripts, in a file that starts other programs."""
-        if not self._starts_others:
-            return None
-        rows = [
-            node.lineno
-            for node in self._nodes
-            if isinstance(node, ast.Constant)
-            and id(node) not in self._prose | self._compared
-            and self._is_open(node)
         ]
         return min(rows, default=None)
 

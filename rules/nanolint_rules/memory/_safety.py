@@ -22,7 +22,7 @@ def unsafe_because(
 ) -> tuple[str, ...]:
     """The reasons, one line each, not to set the keys ``changed`` by ``edits`` without asking."""
     return (
-        *others_change(context),
+        *others_change(context, changed),
         *texts_change(context, changed),
         *_uneven(context, changed),
         *_asked_to_evaluate(context),
