@@ -115,7 +115,81 @@ SCRIPTS = {
     ),
 }
 
+LINE = "python train.py config/base.py --gradient_accumulation_steps=8\n"
+OVERRIDE = "--gradient_accumulation_steps=8"
+# Each overrides one factor of the effective batch, wherever and however that is written.
+ANYWHERE: dict[str, tuple[str, str | bytes]] = {
+    "README": ("README.md", f"```sh\n{LINE}```\n"),
+    "in a sentence": ("README.md", f"Then run `{LINE.strip()}`.\n"),
+    "a quotation": ("README.md", f"> {LINE}"),
+    "reStructuredText": ("docs/train.rst", f"Run::\n\n    {LINE}"),
+    "its own comment": ("config/base.py", f"# {LINE}{BASE}"),
+    "its own docstring": ("config/base.py", f'"""\ntorchrun {LINE[7:]}"""\n{BASE}'),
+    "no suffix": ("bin/train", f"#!/bin/bash\n{LINE}"),
+    "capitals": ("RUN.SH", LINE),
+    "a hidden folder": (".scripts/run.sh", LINE),
+    "UTF-16": ("run.ps1", LINE.encode("utf-16")),
+    "Latin-1": ("run.fish", f"# caf\xe9\n{LINE}".encode("latin-1")),
+    "HTCondor": ("job.sub", f"executable = /usr/bin/python\narguments = {LINE[7:]}"),
+    "systemd": ("t.service", f"ExecStart=/usr/bin/{LINE}"),
+    "an editor": (
+        ".vscode/launch.json",
+        '{"configurations": [ // x\n{"program": "train.py",\n"args": ["config/base.py",\n"'
+        f'{OVERRIDE}"],}}]}}',
+    ),
+    "a table of runs": (
+        "runs.json",
+        '{"runs": [{"config": "config/more.py"},\n {"config": "config/base.py",\n'
+        ' "overrides": {"gradient_accumulation_steps": 8}}]}',
+    ),
+    "two tables of one run": (
+        "run.yaml",
+        "experiment:\n  config: config/base.py\nargs:\n  gradient_accumulation_steps: 8\n",
+    ),
+    "the environment": (".env", f'ARGS="config/base.py {OVERRIDE}"\n'),
+    "a second config": ("README.md", "`python train.py config/base.py config/more.py`\n"),
+    "make, by its variables": (
+        "Makefile",
+        f"G ?= 8\nF = {OVERRIDE[:-1]}$(G)\nt:\n\tpython train.py config/base.py $(F)\n",
+    ),
+    "make, by a pattern": ("Makefile", f"t-%:\n\tpython train.py config/$*.py {OVERRIDE}\n"),
+    "an argument": ("run.sh", f"python train.py config/$1.py {OVERRIDE}\n"),
+    "xargs": ("run.sh", f"ls config/*.py | xargs -I{{}} python train.py {{}} {OVERRIDE}\n"),
+    "parallel": ("run.sh", f"parallel python train.py {{}} {OVERRIDE} ::: config/*.py\n"),
+    "eval": ("run.sh", f'C="python train.py config/base.py"\nC="$C {OVERRIDE}"\neval $C\n'),
+    "arguments in a file": ("run.sh", "python train.py config/base.py $(cat args)\n"),
+    "whatever it is given": ("run.sh", f'python train.py "$@" {OVERRIDE}\n'),
+    "an f-string": ("tools/a.py", f"os.system(f'python train.py config/{{n}}.py {OVERRIDE}')\n"),
+    "a list": (
+        "tools/a.py",
+        "def f(c):\n    cmd = [\n        sys.executable, 'train.py',\n        c,\n    ]\n"
+        f"    cmd += ['{OVERRIDE}']\n    run(cmd)\n",
+    ),
+    "a list with others": ("tools/a.py", "run(['python', 'train.py', f'{c}.py'] + more)\n"),
+}
+
 HARMLESS = {
+    "both factors": (
+        "README.md",
+        "python train.py config/base.py --batch_size=4 --gradient_accumulation_steps=128\n",
+    ),
+    "flags of no factor": (
+        "Makefile",
+        "F = --compile=False\nt:\n\tpython train.py config/base.py $(F)\n",
+    ),
+    "any config": ("run.sh", "for c in config/*.py; do python train.py $c; done\n"),
+    "a pattern of other configs": ("run.sh", f"python train.py config/train_$1.py {OVERRIDE}\n"),
+    "a variable of another config": (
+        "run.sh",
+        f"C=config/more.py\nE=base\npython train.py $C {OVERRIDE}\n",
+    ),
+    "what git ignores": ("mine/run.sh", LINE),
+    "a virtual environment": ("env/README.md", LINE),
+    "two runs of a workflow": (
+        ".github/workflows/a.yml",
+        "jobs:\n a:\n  steps:\n  - run: python train.py config/base.py\n"
+        "  - run: python train.py config/more.py --batch_size=4\n",
+    ),
     "a copy": ("run.sh", "cat config/base.py more.txt > config/new.py\n"),
     "another config before": ("run.sh", "python -m train config/more.py config/base.py\n"),
     "an override before": (
@@ -173,18 +247,21 @@ def changed(found: Takers) -> list[Taker]:
     return found.changed(CHANGED, VALUES)
 
 
-def takers(root: Path, name: str, text: str) -> Takers:
+def takers(root: Path, name: str, text: str | bytes) -> Takers:
     """Who takes values from config/base.py, beside one more file."""
-    project_tree.write_project(
-        root,
-        {
-            "config/base.py": BASE,
-            "config/more.py": "gradient_accumulation_steps = 8\n",
-            "base.py": "",
-            "other/base.py": "",
-            name: text,
-        },
-    )
+    files = {
+        "config/base.py": BASE,
+        "config/more.py": "gradient_accumulation_steps = 8\n",
+        "base.py": "",
+        "other/base.py": "",
+        ".gitignore": "mine/\n",
+        "env/pyvenv.cfg": "",
+        name: text if isinstance(text, str) else "",
+    }
+    project_tree.write_project(root, files)
+    if isinstance(text, bytes):
+        (root / name).write_bytes(text)
+        text = ""
     if "sys.path" in text:
         (root / "base.py").unlink()
     return find_takers(root / "config" / "base.py", root / "train.py")
@@ -202,6 +279,12 @@ def test_a_line_that_launches_the_config_as_another_run_is_found(case: str, tmp_
     name, text = SCRIPTS[case]
     found = changed(takers(tmp_path, name, text))
     assert found and {each.place.partition(":")[0] for each in found} == {name}
+
+
+@pytest.mark.parametrize("case", ANYWHERE)
+def test_a_command_counts_wherever_it_is_written(case: str, tmp_path: Path) -> None:
+    found = changed(takers(tmp_path, *ANYWHERE[case]))
+    assert [each.place.partition(":")[0] for each in found] == [ANYWHERE[case][0]]
 
 
 @pytest.mark.parametrize("case", HARMLESS)

@@ -37,7 +37,7 @@ STEP = ("batch_size", "gradient_accumulation_steps")
 EVALUATION = ("batch_size", "eval_iters")
 _TABLES = (".json", ".jsonc", ".yaml", ".yml", ".toml")  # where a command may stand in pieces
 _SHEBANG = re.compile(r"#!.*\b(?:ba|z|k|da)?sh\b")
-_NOTE = re.compile(r"^\s*//.*$|,(?=\s*[}\]])", re.MULTILINE)  # what JSON has in launch.json
+_NOTE = re.compile(r"(?:^|(?<=\s))//.*$|,(?=\s*[}\]])", re.MULTILINE)  # in launch.json
 _ABOVE = re.compile(r"^(?:\.{1,2}[/\\])+")
 
 
@@ -236,7 +236,8 @@ def _launch(command: Command, file: File, asked: Asked) -> Launch | None:
     """The command as a launch of the config; None if it is one of nothing, or of another."""
     script, words = command.script, command.words
     if script is not None and is_script(script) and _is_config(script, file, asked):
-        script, words = None, (script, *words)
+        words = (script, *words)
+        script = None
     if script is None:  # in a table it is one of the words
         words = tuple(word for word in words if not asked.is_trainer(word, file))
     configs = [word for word in words if is_script(word)]
