@@ -278,7 +278,7 @@ def test_a_flag_that_would_give_the_batch_is_named(file: Path) -> None:
     assert "the launch line can give --batch-size\n" in found.err
     out = nanolint("explain", str(file), "--", "--batch-size=4").out
     assert "micro-batch               4 " in out
-    assert f"nanolint trace -- python {file} ..." in out
+    assert f"`nanolint trace -- python {file.name} ...` settles it" in out
 
 
 def test_a_script_that_asks_for_all_that_torchrun_sets_has_its_processes(file: Path) -> None:

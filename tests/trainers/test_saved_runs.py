@@ -163,7 +163,7 @@ def test_of_what_runs_before_it_in_the_same_file() -> None:
     assert found["peak"]["allocated_bytes"] == 730_179_584
     assert found["peak"]["reserved_bytes"] == 807_403_520
     shown = nanolint("explain", "run.sh:2", *GPU).out
-    assert shown.splitlines()[1].endswith(" to spare), in doubt")
+    assert shown.splitlines()[1].endswith(f" to spare), not certain: {TAKEN} (run.sh:1)")
     assert "16       --rows, of the checkpoint (run.sh:1)" in shown
     assert "8        layers, of the checkpoint (run.sh:1)" in shown
 

@@ -69,12 +69,14 @@ def _span(context: Context, key: str) -> Span:
 
 
 def _advice(context: Context, keys: list[str]) -> tuple[str, ...]:
-    """What the user can do about values that only the run will tell."""
+    """Returns what the user can do about values that only the run will tell."""
     settings = context.settings.settings
     unknown = [
         f"--set {key}=VALUE" for key in keys if key in settings and context.value(key) is None
     ]
     if not unknown:
-        return ()
+        lacking = context.settings.unresolved
+        vain = any(each.impossible or each.untraced for each in lacking)
+        return (f"`{context.trace}` gives a number",) if keys == [MEMORY] and not vain else ()
     what = "the value that it" if len(unknown) == 1 else "the values that they"
     return (f"give {what} will have: {' '.join(unknown)}",)
