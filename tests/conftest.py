@@ -18,9 +18,9 @@ from tests.support.installed import install
 if TYPE_CHECKING:
     from pathlib import Path
 
-SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("the same", derandomize=True, database=None, **SLOW)
-settings.register_profile("others", **SLOW)
+SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("the same", SLOW, derandomize=True, database=None)
+settings.register_profile("others", SLOW)
 settings.load_profile("others" if os.environ.get("NANOLINT_EXPLORE") else "the same")
 
 # A worker process does not have what a test puts in the place of something.

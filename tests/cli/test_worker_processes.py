@@ -94,9 +94,9 @@ def test_what_workers_are_handed_and_hand_back_can_be_sent(
     cards = ("--gpu=rtx-3060", "--gpu=rtx-4090")
     alone = nanolint("fit", name, *cards)
     assert (alone.status, alone.err) == (0, ""), alone
-    from_pool = []
+    from_pool: list[bool] = []
 
-    def watched(*given: object) -> Iterator[list[object] | None]:
+    def watched(*given: Any) -> Iterator[list[Any] | None]:
         for results in in_pool(*given):
             from_pool.append(results is not None)
             yield results
