@@ -177,7 +177,9 @@ def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) 
     along = access.depends
     if along is not None:
         along = _depending(along, step, before, after)
-    if tag and step[0] == tag[-2][0] == "permute":  # one order after another is one order
+    # One order after another is one order; a tag of what is joined ends otherwise.
+    is_order = step[0] == "permute" and bool(tag) and isinstance(tag[-2], tuple)
+    if is_order and tag[-2][:1] == step[:1]:
         tag, step = tag[:-2], ("permute", *(tag[-2][1 + dim] for dim in step[1:]))
     seen = *(tag or (strides, before)), step, after
     first = first_steps(seen) or (() if moved is None else moved[1])
