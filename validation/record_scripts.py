@@ -63,6 +63,8 @@ LINES = (
     "torchrun --nproc_per_node=4 sharded.py --lists # 2.15",
     "python alone.py",
     "python alone.py # 2.15",
+    "python adapted.py",
+    "python adapted.py # 2.15",
 )
 
 

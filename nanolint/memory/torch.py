@@ -37,6 +37,9 @@ BIAS_WORKSPACE_BYTES = MIB
 # Up to the first and from the second of these releases each such product makes that workspace for
 # itself, and no other. Seen in 2.2 to 2.8 and in 2.15, not in 2.12 and 2.13, for capability 8.0.
 PASSING_BIAS_WORKSPACE: tuple[Version, Version] = ((2, 8), (2, 15))
+# aten/src/ATen/native/cuda/Blas.cpp, addmm: from this release on so is what adds a matrix of half
+# precision, as Muon does. Seen in 2.15, not in 2.13; what is written in place goes to cuBLAS.
+MATRICES_ADDED_BY_LT_SINCE: Version = (2, 15)
 
 # From this release on a product allocates its workspace and gives it back (pull request 194311).
 WORKSPACE_GIVEN_BACK_SINCE: Version = (2, 15)

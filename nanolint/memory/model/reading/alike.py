@@ -50,7 +50,7 @@ class Layers:
         self._machine = machine
         self._stacked: WeakSet[Instance] = WeakSet()  # a model that is replaced is let go
         self._known: dict[object, _Known | None] = {}  # None: is read each time
-        self._watching: list[list[Function]] = []
+        self._watching: list[list[Function | None]] = []
 
     def look_at(self, model: Instance) -> None:
         """Find the layers of a model: children of one module that are of one class."""
@@ -64,9 +64,10 @@ class Layers:
                     self._stacked.update(alike)
 
     def runs(self, function: Function) -> None:
-        """A function of the program is called."""
+        """A function of the program is called. A closure is not held: it holds what its frame
+        returned, which would live too long."""
         if self._watching:
-            self._watching[-1].append(function)
+            self._watching[-1].append(None if function.closure is not None else function)
 
     def call(
         self,
@@ -160,7 +161,7 @@ class Layers:
 
     def _with_constants(self, read: Callable[[], Value]) -> tuple[Value, list[Constant] | None]:
         """What a call returns, and what it reads that might change."""
-        seen: list[Function] = []
+        seen: list[Function | None] = []
         self._watching.append(seen)
         try:
             out = read()

@@ -61,14 +61,15 @@ class Constant(NamedTuple):
         return self.names.get(self.name) is self.value
 
 
-def constants_of(functions: Iterable[Function]) -> list[Constant] | None:
+def constants_of(functions: Iterable[Function | None]) -> list[Constant] | None:
     """What ``functions`` read of their modules that might change; None where that is not all.
+    A closure is None, which may read anything.
 
     While these stand, a call of them may stand for another one with the same arguments.
     """
     found: list[Constant] = []
     for function in functions:
-        if function.attributes or function.closure is not None:
+        if function is None or function.attributes or function.closure is not None:
             return None
         body = _body(function.node)
         if not body.is_steady:

@@ -10,7 +10,7 @@ from nanolint.memory.tape import Component
 from nanolint.memory.tensors.autograd import record
 from nanolint.memory.tensors.dtypes import FLOAT32, INT64
 from nanolint.memory.tensors.ops.cub import radix_sort_bytes, scan_bytes, unique_bytes
-from nanolint.memory.tensors.ops.views import contiguous
+from nanolint.memory.tensors.ops.views import contiguous, reshape
 from nanolint.memory.tensors.role import role as role_of
 from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced
@@ -50,9 +50,11 @@ def embedding(
     if sparse or max_norm is not None:
         raise NotModelled("a sparse gradient" if sparse else "max_norm")
     width = weight.shape[1]
+    flat = index if index.ndim == 1 else reshape(index, (index.numel,))
     out = empty(
         index.device, (*index.shape, width), weight.dtype, role or weight.role.made("embeddings")
     )
+    del flat
     rows, gradient = weight.shape[0], weight.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:

@@ -26,7 +26,7 @@ from nanolint.memory.tensors.tensor import empty
 from nanolint.memory.tensors.tracing import traced, tracer_at
 from nanolint.memory.tensors.unknown import NotModelled
 from nanolint.memory.tensors.work import of_product
-from nanolint.memory.torch import OUTER_PRODUCTS_BY_TRITON_SINCE
+from nanolint.memory.torch import MATRICES_ADDED_BY_LT_SINCE, OUTER_PRODUCTS_BY_TRITON_SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +89,7 @@ def addmm(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Num
     learns = x.device.grad_enabled and any(each.requires_grad for each in (bias, first, second))
     if learns and (beta != 1 or alpha != 1):  # each gradient is a product more
         raise NotModelled("the gradient of addmm with factors")
-    return product_and_bias(bias, first, second, None)
+    return product_and_bias(bias, first, second, None, beta)
 
 
 def baddbmm(
@@ -255,16 +255,25 @@ def _times(x: Tensor, y: Tensor, role: Role) -> Tensor:
 
 
 @traced
-def product_and_bias(bias: Tensor, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+def product_and_bias(
+    bias: Tensor, x: Tensor, y: Tensor, role: Role | None, beta: Number = 1
+) -> Tensor:
     rows, columns = x.shape[0], y.shape[1]
-    by_lt = bias.shape == (columns,) and bias.is_contiguous and y.shape[0] > 1 and columns > 1
-    out = _product(x, y, (rows, columns), role, biased=by_lt)
+    is_row = bias.shape in ((columns,), (1, columns)) and bias.is_contiguous and beta == 1
+    by_lt = is_row or _is_added_by_lt(bias, (rows, columns))
+    out = _product(x, y, (rows, columns), role, biased=by_lt and y.shape[0] > 1 and columns > 1)
     of_factors = product_backward(x, y, column_first=False)
 
     def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
         return [g, *of_factors(g, *saved)]
 
     return record(out, (bias, x, y), backward, *factors(x, y))
+
+
+def _is_added_by_lt(bias: Tensor, shape: Shape) -> bool:
+    """Whether cuBLASLt adds a whole matrix: of half precision, in rows."""
+    is_new = bias.device.release >= MATRICES_ADDED_BY_LT_SINCE
+    return is_new and bias.dtype.itemsize == 2 and bias.shape == shape and bias.strides[1] == 1
 
 
 def factors(x: Tensor, y: Tensor) -> tuple[Tensor | None, Tensor | None]:

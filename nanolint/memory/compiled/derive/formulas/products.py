@@ -60,7 +60,9 @@ def scaled_mm(
     return t.make("scaled_mm", CALL, (x, mat2, scale_a, scale_b), shape, out_dtype or x.dtype, role)
 
 
-def addmm(t: Capture, bias: Tensor, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+def addmm(
+    t: Capture, bias: Tensor, x: Tensor, y: Tensor, role: Role | None, _beta: float = 1
+) -> Tensor:
     """``aten.addmm``; its backward pass is that of the eager operation."""
     from nanolint.memory.tensors.ops.linear import factors, product_backward
 
