@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.explained import explained
+from validation.later_steps import CARD, TABLE, is_near, scripts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,3 +106,57 @@ def test_what_is_frozen_until_later_is_counted(tmp_path: Path) -> None:
 def test_a_loss_is_taken_for_a_number(tmp_path: Path, test: str) -> None:
     found = told(tmp_path, more=f"    if {test}:\n        continue")
     assert (peak(found), found["doubts"]) == (peak(told(tmp_path)), [])
+
+
+ROWS = [each for each in json.loads(TABLE.read_text(encoding="utf-8")) if each["traced"]]
+
+
+@pytest.mark.parametrize("row", ROWS[::9], ids=lambda row: str(row["id"]))
+def test_what_was_traced_over_all_steps_is_read(tmp_path: Path, row: dict[str, Any]) -> None:
+    found = explained(tmp_path, scripts()[row["id"]], card=CARD)
+    read = [found["peak"]["allocated_bytes"], found["peak"]["reserved_bytes"]]
+    assert found["doubts"] or is_near({**row, "read": read})
+
+
+BLOCK = "torch.zeros(1 << 20, device='cuda')"  # 4 MiB
+KEPT = f"    kept.append({BLOCK})"
+
+
+@pytest.mark.parametrize(
+    ("before", "more", "blocks"),
+    [
+        ("kept = []", KEPT, 500),
+        ("kept = []", f"{KEPT}\n    if (step + 1) % 50 == 0: kept.clear()", 49),
+        ("kept = []", f"    if step % 50 == 0: kept = []\n{KEPT}", 50),
+        ("kept = []", f"{KEPT}\n    if len(kept) > 100: kept.pop(0)", 100),
+        ("kept = []", f"    if step % 10 == 0: kept.append({BLOCK})", 50),
+        ("from collections import deque\nkept = deque(maxlen=100)", KEPT, 100),
+    ],
+)
+def test_what_grows_is_counted_to_its_largest(
+    tmp_path: Path, before: str, more: str, blocks: int
+) -> None:
+    found = told(tmp_path, f"{before}\n{PLAIN}", more=more)
+    assert (peak(found), found["doubts"]) == (peak(told(tmp_path)) + blocks * (4 << 20), [])
+
+
+def test_a_later_step_that_fails_is_a_doubt_with_its_line(tmp_path: Path) -> None:
+    found = told(tmp_path, end="    if step == 5: print(nobody_set_it)")
+    (doubt,) = found["doubts"]
+    assert "NameError" in doubt
+    assert "(train.py:" in doubt
+
+
+def test_a_kept_exception_holds_what_its_frames_hold(tmp_path: Path) -> None:
+    raises = f"def f():\n    big = {BLOCK}\n    raise ValueError\n{PLAIN}\n"
+    caught = "    try: f()\n    except ValueError as e: "
+    held, not_held = (told(tmp_path, f"{raises}{caught}{what}") for what in ("last = e", "pass"))
+    assert peak(held) == peak(not_held) + (4 << 20)
+
+
+def test_a_cycle_that_holds_something_is_a_doubt(tmp_path: Path) -> None:
+    cycle = f"    box = Box(); box.me = box; box.big = {BLOCK}"
+    found = told(tmp_path, f"class Box: pass\n{PLAIN}", end=cycle)
+    (doubt,) = found["doubts"]
+    assert "4,194,304 bytes of each step" in doubt
+    assert "(train.py:" in doubt
