@@ -70,13 +70,15 @@ for step in range(10):
     optimizer.zero_grad(set_to_none=True)
 """
 LAUNCHES = "#!/bin/bash\n" + "#\n" * 10 + "python scripts/base_train.py --depth=2 --batch_size=4\n"
+# Found by its folder: a file that named it might be one that starts from it.
+(EXAMPLE,) = (ROOT / "examples" / "backward_pass").glob("*.py")
 ARGPARSE = {  # a config's name in a command of nanoGPT's, and the script's in its place
     "train.py config/train_gpt2.py": "train.py",
     "config/train_gpt2.py": "train.py",
     "config/*.py": "*.py",
     "config/": ".",
     "path/to/config.py": "train.py",
-    "train_gpt2_125m.py": "train.py",
+    EXAMPLE.name: "train.py",
 }
 BROKEN = re.compile(r"Traceback|internal error|that is a bug")
 VERDICT = re.compile(r"fits|does not fit|\bfit\b")
@@ -98,13 +100,12 @@ def why_not_run(command: str) -> str | None:
 
 def nanogpt(root: Path) -> Path:
     """A project like nanoGPT's, with the files that the pages name."""
-    (example,) = (ROOT / "examples" / "backward_pass").glob("*.py")
     files: dict[str, str | bytes] = {
         "config/train_gpt2.py": LARGE,
         "config/base.py": SMALL,
         "config/small.py": "batch_size = 1\n",
         "path/to/config.py": SMALL,
-        "train_gpt2_125m.py": example.read_bytes(),
+        EXAMPLE.name: EXAMPLE.read_bytes(),
         "scripts/base_train.py": SCRIPT.replace("BATCH", "4").replace("  # doubled later", ""),
         "run.sh": LAUNCHES,
     }
