@@ -153,10 +153,11 @@ class Entry(NamedTuple):
 
 
 @asks("listing")
-def listing(folder: Path | str) -> tuple[Entry, ...]:
-    """The folders and files in ``folder``, by name; links to folders are left out. Raises OSError.
+def listing(folder: Path | str, limit: int = MOST_BYTES) -> tuple[Entry, ...]:
+    """The folders in ``folder``, and its files of at most ``limit`` bytes, by name.
 
-    What was worked out from a file holds as long as its entry is the same: size and time.
+    What was worked out from a file holds as long as its entry is the same: size and time. Links to
+    folders are left out. Raises OSError.
     """
     place = place_of(folder)
     found = []
@@ -165,20 +166,28 @@ def listing(folder: Path | str) -> tuple[Entry, ...]:
             for entry in scan:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 standing = None if is_folder else _stands_for(entry.path)
-                if standing is not None:
-                    version = int.from_bytes(blake2b(standing, digest_size=8).digest())
-                    found.append(Entry(entry.name, False, len(standing), version))
-                elif is_folder:
+                if is_folder:
                     found.append(Entry(entry.name, True, 0, 0))
+                elif standing is not None and not _is_saved(entry.path, standing):
+                    version = int.from_bytes(blake2b(standing, digest_size=8).digest(), "big")
+                    found.append(Entry(entry.name, False, len(standing), version))
                 elif entry.is_file():
                     status = entry.stat()
-                    found.append(Entry(entry.name, False, status.st_size, status.st_mtime_ns))
+                    if status.st_size <= limit:
+                        found.append(Entry(entry.name, False, status.st_size, status.st_mtime_ns))
     except OSError:
-        note(("listing", place), b"not readable")
+        note(("listing", place, limit), b"not readable")
         raise
     found.sort()
-    note(("listing", place), os.fsencode(repr(found)))
+    note(("listing", place, limit), os.fsencode(repr(found)))
     return tuple(found)
+
+
+def _is_saved(place: str, content: bytes) -> bool:
+    try:
+        return _read(place, len(content)) == content
+    except Unusable:
+        return False
 
 
 @asks("texts")
