@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nanolint.memory.model.reading.machine import Machine
 
@@ -16,12 +16,29 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.printed import Printed
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
-    from nanolint.memory.loop.reading.turns import Turns
     from nanolint.memory.loop.reading.weights import Checkpoint, Piece
+    from nanolint.memory.model.reading.counted import Noted
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Namespace, Unknown, Value
     from nanolint.memory.tensors.device import Device
     from nanolint.run.program import DataFile, SourceText
+
+
+class Loops(Protocol):
+    """The loops that are being read, see ``turns.py``; ``courses`` are those that train."""
+
+    courses: list[Any]
+    stepping: set[ast.stmt]
+
+    def forces(self, asked: Noted) -> None:
+        """A branch is read that another answer leads to."""
+
+    def come(self, asked: list[Noted]) -> bool:
+        """Whether one of these has another answer in a turn that is not read."""
+        raise NotImplementedError
+
+    def do_nothing(self, asked: list[Noted]) -> None:
+        """A branch that these answers led to left everything as it was."""
 
 
 class Script(Machine):
@@ -42,7 +59,7 @@ class Script(Machine):
     executed: set[int]  # and the statements
     evaluated: set[ast.If]  # those that only a later step takes, which were read before it
     phases: Phases
-    turns: Turns
+    turns: Loops
     printed: Printed
     seen: Seen
     group: Group  # the processes

@@ -79,6 +79,8 @@ class Reader(Values):
     so by ``doubts``; where training itself cannot be, Unread is raised.
     """
 
+    turns: Turns
+
     def __init__(
         self,
         sources: Iterable[SourceText],
