@@ -354,3 +354,14 @@ def test_without_a_project_only_what_lies_beside_is_searched(tmp_path: Path) -> 
     (tmp_path / "b.py").write_text("exec(open('a.py').read())\n")
     door.forget()
     assert [each.place for each in find_takers(tmp_path / "a.py", None).others] == ["b.py:1"]
+
+
+def test_an_open_command_counts_if_the_repository_has_its_script(tmp_path: Path) -> None:
+    line = "python start.py config/$1.py --batch_size=4\n"
+    files = {"config/a.py": BASE, "docs/how.md": line, "tests/run.sh": line}
+    project_tree.write_project(tmp_path, files)
+    config = tmp_path / "config" / "a.py"
+    assert changed(find_takers(config, None)) == []
+    (tmp_path / "start.py").write_text("")
+    door.forget()
+    assert [each.place for each in changed(find_takers(config, None))] == ["docs/how.md:1"]

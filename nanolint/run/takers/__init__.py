@@ -11,7 +11,13 @@ from nanolint.files.patterns import place_below
 from nanolint.files.repository import root_of
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
-from nanolint.run.takers.launches import Asked, changes, launches, may_be_followed
+from nanolint.run.takers.launches import (
+    TESTS,
+    Asked,
+    changes,
+    launches,
+    may_be_followed,
+)
 from nanolint.run.takers.neighbours import PYTHON, File, neighbours, read_file
 from nanolint.run.takers.python import reach
 
@@ -21,7 +27,6 @@ if TYPE_CHECKING:
 # A folder of these names holds configs, and the project is around it.
 CONFIG_FOLDERS = ("config", "configs")
 CONFIGURATOR = "configurator.py"
-TESTS = frozenset({"test", "tests"})
 MOST_DEPTH = 64
 MOST_NAMED = 3  # takers; one is enough to know
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 STEP = ("batch_size", "gradient_accumulation_steps")
 EVALUATION = ("batch_size", "eval_iters")
+TESTS = frozenset({"test", "tests"})  # folders
 _TABLES = (".json", ".jsonc", ".yaml", ".yml", ".toml")  # where a command may stand in pieces
 _SHEBANG = re.compile(r"#!.*\b(?:ba|z|k|da)?sh\b")
 _NOTE = re.compile(r"(?:^|(?<=\s))//.*$|,(?=\s*[}\]])", re.MULTILINE)  # in launch.json
@@ -63,11 +64,14 @@ class Asked:
         parts = tuple(path.split("/"))
         return len(parts) == 1 or self.config.parts[-2:] == parts[-2:]
 
-    def runs_configs(self, script: str, file: File) -> bool:
-        """Whether a script may be one that takes configs: train.py, or what is called like it."""
-        if self.train_script is None:
-            return True
+    def runs_configs(self, script: str, file: File, *, is_named: bool) -> bool:
+        """Whether a script may be one that takes configs: train.py, or what is called like it.
+
+        ``is_named``: the command names the config. If not, its script must be one of the project.
+        """
         there = self._found(script, file)
+        if self.train_script is None:
+            return is_named or there is not None
         if there is None:
             name = Path(script).name
             return name == self.train_script.stem or "train" in name
@@ -252,7 +256,10 @@ def _launch(command: Command, file: File, asked: Asked) -> Launch | None:
         if not may_be and not (ALL in words and not openings):
             return None
         openings = openings[1:]
-    if script is not None and OPEN not in script and not asked.runs_configs(script, file):
+        if TESTS.intersection(file.name.split("/")):  # nobody keeps what a test trains
+            return None
+    known = None if script is None or OPEN in script else script
+    if known is not None and not asked.runs_configs(known, file, is_named=is_named):
         return None
     keys: set[str] = set()
     early: dict[str, str | None] = {}
