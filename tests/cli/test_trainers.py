@@ -219,7 +219,6 @@ def test_a_value_of_another_type_is_refused(file: Path) -> None:
         "for name in names():\n    parser.add_argument(name)\nargs = parser.parse_args()",
         "if torch.cuda.is_available() and flag():\n    parser.add_argument('--x')\n"
         "args = parser.parse_args()",
-        "sub = parser.add_subparsers()\nargs = parser.parse_args()",
     ],
 )
 def test_a_parser_that_may_take_other_flags_refuses_none(file: Path, adds: str) -> None:
