@@ -207,8 +207,6 @@ class Course:
             self._planned = self._others(after)
         if not self._planned:
             return self._last(after)
-        away = (self._planned[0] - after) % self._cycle  # it comes behind a turn of its own kind
-        self._planned[:0] = range(after, after + away)
         found = self._planned.pop(0)
         self._grow(found - after)
         phases.go_on(self._per_turn)
@@ -264,7 +262,11 @@ class Course:
         if self._comes_again(found, asked):
             return self._others(after)
         has_grown = bool(self._growth()) and found - 1 > after  # the most that is kept until then
-        return [found - 1, found] if has_grown else [found]
+        turns = [found - 1, found] if has_grown else [found]
+        if asked.evaluates is not None:  # it keeps nothing
+            return turns
+        away = (turns[0] - after) % self._cycle  # it comes behind a turn of its own kind
+        return [*range(after, after + away), *turns]
 
     def _comes_again(self, found: int, asked: Noted) -> bool:
         """Whether a condition was true for the third time after as many turns, and each time left
@@ -314,11 +316,8 @@ class Course:
         return (None, None) if best is None else (best[0], opened[best[1]][0])
 
     def _is_asked(self, asked: Noted) -> bool:
-        """Whether another answer may lead to what was not read; what only evaluates is read in the
-        last turn if it was not yet."""
-        if asked.ends or (asked.key, not asked.answer) in self._inert:
-            return False
-        return asked.evaluates is None or asked.evaluates in self._machine.evaluated
+        """Whether another answer may lead to what was not read."""
+        return not asked.ends and (asked.key, not asked.answer) not in self._inert
 
     def _stop(self, after: int) -> Any:
         """The turn before which the loop ends."""
