@@ -36,8 +36,8 @@ commands, as the first argument:
   completion completion for bash, zsh or fish
 
 exit status: 0 clean or all fixed, 1 errors or warnings remain (a run in doubt
-that may not fit is a warning), 2 wrong usage or unreadable input. A run without
-a number is 0, and 1 with --fail-on unknown."""
+that may not fit is a warning), 2 wrong usage or unreadable input. A run
+without a number is 0, and 1 with --fail-on unknown."""
 
 USAGE = "[check] [OPTION]... [FILE|DIR|-]..."
 STDIN = "-"

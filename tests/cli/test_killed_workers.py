@@ -171,7 +171,7 @@ def test_too_little_memory_is_no_bug(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
     path = tmp_path / "a.py"
     path.write_text(CONFIG, encoding="utf-8")
-    monkeypatch.setattr("nanolint.cli.judging.lint", short)
+    monkeypatch.setattr("nanolint.cli.judging.read", short)
     done = nanolint(str(path), "--gpu", "rtx-4070")
     told = "this machine has too little memory (RAM) for it"
     assert (done.status, done.err.splitlines()[0]) == (2, f"nanolint: {path}: {told}")

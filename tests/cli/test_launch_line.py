@@ -375,7 +375,7 @@ class TestShellScripts:
         )
         outcome = nanolint("jobs/run.sh", GPU, "--select=NL304")
         assert outcome.status == 1
-        assert outcome.out.count("NL304") == 1
+        assert outcome.out.count("[NL304]") == 1
         assert "note: as launched in jobs/run.sh:2" in outcome.out
 
     def test_paths_relative_to_the_repository(self, monkeypatch: pytest.MonkeyPatch) -> None:

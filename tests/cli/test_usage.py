@@ -181,14 +181,14 @@ def test_a_syntax_error_is_a_finding() -> None:
 
 def test_one_files_internal_error_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     from nanolint.cli import judging
-    from nanolint.linting.engine import lint
+    from nanolint.linting.engine import read
 
     def failing(text: str, path: Path, *rest: object, **options: object) -> object:
         if path.name == "bad.py":
             raise ZeroDivisionError("on\npurpose")
-        return lint(text, path, *rest, **options)  # type: ignore[arg-type]
+        return read(text, path, *rest, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(judging, "lint", failing)
+    monkeypatch.setattr(judging, "read", failing)
     Path("bad.py").write_bytes(CLEAN)
     Path("good.py").write_bytes(FINDING)
     outcome = nanolint("bad.py", "good.py", "--output-format=concise", "--gpu=80GB")

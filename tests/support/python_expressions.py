@@ -78,11 +78,6 @@ PROGRAMS = (
     " int(math.pow(2, 3))",
     "import math\nn = round(math.exp(1) * 10) + round(math.cos(0) * 5) +"
     " int(math.log10(1000)) + math.comb(5, 2)",
-    "import math\nn = round(math.expm1(1) * 10) + int(math.fsum([0.5, 1.5])) +"
-    " round(math.gamma(5)) + math.frexp(8.0)[1]",
-    "from typing import TypeAlias\nS: TypeAlias = str | int | list['S'] | tuple['S', ...] | None\n"
-    "T = str | float | None\n"
-    "n = isinstance(3, int | str) + 2 * isinstance(None, int | None) + 4 * isinstance(2.0, T)",
     "n = 64 * ((8 * 64 + 127) // 64) // 8",
     "n = 2 ** round(6.6)",
     "n = int(8 / 3 * 64) // 8 * 8",

@@ -96,7 +96,7 @@ def test_what_keeps_a_later_evaluation_from_being_read_is_said_with_its_line(
 ) -> None:
     found = explained(tmp_path, sampling("missing(x)"), card="rtx-4090")
     (doubt,) = found["doubts"]
-    assert "what a later step evaluates is not read: raises NameError: " in doubt
+    assert "a later step stops the run: raises NameError: " in doubt
     assert "(train.py:" in doubt
 
 

@@ -18,8 +18,6 @@ NOT_KNOWN: dict[str, str] = {
     "settings: steps behind accumulation": "no loop has a step of an optimizer",
     **dict.fromkeys(
         (
-            "settings: default float64",
-            "settings: default bfloat16",
             "settings: default tensor type",
             "settings: deterministic",
             "settings: fraction",
@@ -30,7 +28,6 @@ NOT_KNOWN: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "settings: compiled flash off",
             "settings: compiled blocks",
             "settings: compiled forward hook",
         ),
@@ -42,7 +39,6 @@ NOT_KNOWN: dict[str, str] = {
             "settings: autograd grad",
             "settings: create graph",
             "settings: dataparallel",
-            "settings: double",
             "settings: lstm",
             "settings: transformer layer evaluated",
             "settings: save on cpu",
