@@ -205,6 +205,8 @@ class Turns:
                 if number is None:
                     break
                 machine.step()
+                if course.is_direct and not machine.phases.have_settled:
+                    self._making.discard(node)  # only turns that all make one count
                 if isinstance(node, ast.While):
                     course.begins(number)
                     if number > MOST and not course.skips:
