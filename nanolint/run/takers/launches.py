@@ -351,7 +351,7 @@ def _followed_in(path: Path) -> Mapping[int, Sequence[Command]]:
             before = "" if count == 1 else f"torchrun --nproc_per_node={count or OPEN}"
             command = Command(found.row, found.row, launch.script.as_posix(), words, before)
             known.setdefault(found.row, []).append(command)
-    except (Unusable, ValueError, RecursionError):
+    except (Refused, ValueError, RecursionError):
         return {}
     return {row: each for row, each in known.items() if row not in unknown}
 
