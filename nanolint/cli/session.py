@@ -181,7 +181,7 @@ def _hint(name: str) -> str:
 
 
 def _work(configuration: Configuration) -> Work:
-    """What to do with each run."""
+    """The work to do with each run."""
     options = configuration.options
     output_format = configuration.settings_of(Path()).settings.output_format
     return Work(

@@ -1,4 +1,4 @@
-"""What is known of the name by which the driver calls a card: ``NVIDIA H100 80GB HBM3``.
+"""Answers about the name by which the driver calls a card: ``NVIDIA H100 80GB HBM3``.
 
 nanolint's names are shorter, and the words around the model differ from board to board.
 """

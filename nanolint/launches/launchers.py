@@ -172,7 +172,7 @@ def mpi(words: Sequence[Argument]) -> Processes:
 
 
 def mpi_variables(tasks: Processes) -> dict[str, Argument]:
-    """What Open MPI sets for the first process."""
+    """Returns the variables that Open MPI sets for the first process."""
     size = Argument(str(tasks.count or ""), None if tasks.count else tasks.why)
     ranks = ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK")
     return {"OMPI_COMM_WORLD_SIZE": size, **dict.fromkeys(ranks, Argument("0"))}

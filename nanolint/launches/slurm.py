@@ -40,7 +40,7 @@ _ONLY_SLURM = (
 def task_variables(
     batch: Mapping[str, str], words: Sequence[Argument], tasks: Processes
 ) -> dict[str, Argument]:
-    """What srun with these words sets for the first of its tasks, as torchrun sets RANK."""
+    """Returns the variables that srun sets for the first of its tasks, as torchrun sets RANK."""
     options = {"nodes": "1", **batch, **slurm_options(words)}
     found = {name: Argument("", f"only Slurm knows {name}") for name in _ONLY_SLURM}
     found |= {name: Argument(value) for name, value in slurm_variables(options).items()}

@@ -152,7 +152,7 @@ def _without_fits(found: list[Diagnostic], context: Context) -> list[Diagnostic]
 
 
 def verdict_on(context: Context, setup: Setup) -> Report:
-    """What the rules say of whether the run fits, before what would help is looked for."""
+    """Returns the verdict of the rules, before any way out is searched for."""
     telling = tuple(each for each in setup.rules if each.needs >= VERDICT or each.stops)
     context.quick = True
     report = judge(context, replace(setup, rules=telling))

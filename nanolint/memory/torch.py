@@ -156,7 +156,7 @@ BARRIER_LETS_GO_SINCE: Version = (2, 13)
 
 
 def native_doubts(named: Iterable[tuple[str, str]], version: Version) -> Iterator[str]:
-    """What packages that a file of the project names change in a release."""
+    """Returns what the packages that a file of the project names change in a release."""
     changed = next(each for since, each in NATIVE_OPERATIONS if version >= since)
     release = ".".join(map(str, version))
     for package, file in named:

@@ -96,7 +96,7 @@ class _Toml:
         self._count = Count()
 
     def node(self, value: object, keys: tuple[str, ...] = ()) -> Node:
-        """What stands at ``keys``. Raises NoSettings for more than is read."""
+        """Returns the value at ``keys``. Raises NoSettings for more than is read."""
         self._count.enter(len(keys))
         if isinstance(value, dict):
             return Mapped(

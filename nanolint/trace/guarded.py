@@ -114,7 +114,7 @@ class Guarded:
                     self._hear(json.loads(line), order)
 
     def _readable(self, seconds: float) -> list[Any]:
-        """What there is to read: what the script says first, then what the guard says."""
+        """Returns the pipes with something to read: the script's first, then the guard's."""
         assert self._guard.stdout is not None
         return select.select([self._answer, self._guard.stdout.fileno()], [], [], seconds)[0]
 

@@ -3,7 +3,7 @@
 Three steps, each in a process of its own (guard.py):
 
 1. ``leave``: namespaces for users, mounts, network, processes and IPC.
-2. ``lay``: every mount is read-only, but for layers of memory over the folders that scripts write
+2. ``lay``: every mount is read-only, except layers of memory over the folders that scripts write
    to; sockets are covered, /dev has no device that keeps anything.
 3. ``lock``: one more user namespace. The mounts of step 2 cannot be changed from there, whatever
    the script may do, and it keeps no capability but those that root needs for its own files.
@@ -115,7 +115,7 @@ def map_ids(process: Path) -> None:
 
 
 def lay(folders: Sequence[str], scratch: str, covered: Collection[str]) -> dict[str, Path]:
-    """Make every mount read-only but for layers over ``folders`` and over disks.
+    """Make every mount read-only, except layers over ``folders`` and over disks.
 
     ``covered`` are the ``sockets``. ``scratch`` is a folder with an empty one, ``MEMORY``, which
     can be written, too. Returns the folders with a layer over them, each with its layer. Raises
@@ -286,7 +286,7 @@ def _is_way_out(place: str) -> bool:
 
 
 def _beneath(top: str, depth: int) -> Iterator[str]:
-    """What is neither a folder nor a file beneath ``top``, as far as it may be seen."""
+    """Yields the paths below ``top`` that are neither folder nor file, if they can be seen."""
     with contextlib.suppress(OSError), os.scandir(top) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):

@@ -26,7 +26,7 @@ FIRST_CAPABILITY = max(abilities.FLASH, abilities.BFLOAT16)
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """What a run takes, and on which of the usual cards it fits.
+    """Returns the memory of a run, and the usual cards that it fits.
 
     ``first`` is the smallest card on which it is comfortable, ``below`` the next smaller one, and
     ``barely`` whether it would survive there.

@@ -22,7 +22,7 @@ OPEN = "\1"  # stands for what only a run knows: a variable, an f-string's field
 ALL = "\2"  # stands for "$@": what whoever starts the script adds
 SCRIPT = ".py"
 MOST_BEFORE = 300  # characters between the bracket of a list and its launcher
-MOST_IN_LIST = 2_000  # characters behind it, up to its script
+MOST_IN_LIST = 2_000  # characters after it, up to its script
 MOST_ON_LINE = 1 << 14  # characters of a command; what is longer is data
 
 # Some of these stand in every command, and in every list of one.
@@ -74,7 +74,7 @@ _NODES = lazily(r"--(?:nnodes|num_machines)[=\s](\d+)(?!\S)")
 class Command:
     """A launcher with a script and its words, on the lines from ``row`` to ``last_row``.
 
-    ``script`` is a path, without ``.py`` for a module; None if the words may stand behind any.
+    ``script`` is a path, without ``.py`` for a module; None if the words may follow any.
     ``before`` is what stands before it.
     """
 
@@ -239,7 +239,7 @@ def _listed(text: str) -> Iterator[Command]:
 
 
 def _added(text: str, start: int, end: int) -> Iterator[str]:
-    """The words that are put behind a list: by ``+``, and by ``+=``, ``append`` and ``extend`` on
+    """The words that are added to a list: by ``+``, and by ``+=``, ``append`` and ``extend`` on
     the name that it is given, up to the end of the function."""
     if text[end : end + 20].lstrip().startswith("+"):
         yield OPEN

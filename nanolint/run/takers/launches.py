@@ -134,7 +134,7 @@ class Launch:
     """A command that names the config, or may, as far as it decides what the run is.
 
     ``is_certain``: it names the config, and all that matters of its words is known. ``keys`` are
-    all that it sets, ``later`` what those behind the config are set to, ``early`` those before it
+    all that it sets, ``later`` the values of those after the config, ``early`` of those before it
     that the config does not set: a text of the line, None for another config's value and for what
     only a run knows. ``with_another``: with a config whose keys are not known. ``takes_all``: with
     whatever the script that it stands in is given.
@@ -360,7 +360,7 @@ def _followed_in(path: Path) -> Mapping[int, Sequence[Command]]:
 
 
 def _in_pieces(file: File, asked: Asked) -> Iterator[Command]:
-    """The tables of ``file`` that name the config, each as a command that may stand behind any."""
+    """The tables of ``file`` that name the config, each as a command that may follow any script."""
     if not file.name.lower().endswith(_TABLES) or not file.names_scripts:
         return
     try:

@@ -1,4 +1,4 @@
-"""What comes later in the training loop than a trace has gone: evaluations, samples, another state.
+"""Finds branches of the loop that a trace has not reached: evaluations, samples, another state.
 
 Conditions on what counts steps are evaluated ahead from the loop's source; nothing of it is run.
 """
@@ -62,7 +62,7 @@ class Branch(NamedTuple):
     of: CodeType  # the function that it is in
     line: int
     text: str
-    after_step: bool  # it stands behind the optimizer's step
+    after_step: bool  # it stands after the optimizer's step
     behind: bool  # it follows a loop, of which nobody knows when it ends
     code: CodeType
     atoms: tuple[str, ...]
@@ -213,7 +213,7 @@ def _holds(code: CodeType, values: dict[str, Any]) -> bool:
 
 
 def _branches(code: CodeType, line: int, names: dict[str, Any]) -> Iterator[Branch]:
-    """Those of a function that is at ``line``, in the loops around it and behind them."""
+    """Those of a function that is at ``line``, in the loops around it and after them."""
     with contextlib.suppress(SyntaxError, ValueError, RecursionError):
         tree = ast.parse("".join(linecache.getlines(code.co_filename)))
         body = _function(tree, code, line)
@@ -260,7 +260,7 @@ class _Reader:
         behind: bool = False,
     ) -> Iterator[Branch]:
         """Of statements that ``path`` leads to, the conditions of the branch that begins ``at``;
-        ``inside`` a loop that is under way, ``behind`` one of which nobody knows when it ends."""
+        ``inside`` a loop that is under way, ``behind`` (after) one whose end nobody knows."""
         told = False
         for each in body:
             under_way = _has(each, self._line)

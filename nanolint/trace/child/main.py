@@ -196,7 +196,7 @@ def _raised(error: BaseException) -> tuple[str, int] | None:
 
 
 def _doubts() -> list[str]:
-    """What the tape may say otherwise than a card."""
+    """Returns doubts: where the tape may differ from a card."""
     if ctypes.CDLL(None).nanolint_graphs():
         return [
             "CUDA graphs have memory of their own, which the figures for a card count otherwise"

@@ -51,7 +51,7 @@ def _is_loaded(node: ast.expr, loaded: set[str]) -> bool:
 
 
 def _names(node: ast.AST, loaded: set[str]) -> Iterator[str | None]:
-    """What a node takes of a checkpoint; None for all that it has."""
+    """Yields the names that a node takes of a checkpoint; None for all that it has."""
     if isinstance(node, ast.For) and isinstance(node.iter, (ast.List, ast.Tuple)):
         takes = (
             isinstance(each, ast.Assign)

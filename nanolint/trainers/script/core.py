@@ -95,7 +95,7 @@ class Around:
         return not (self.words or self.assigned or self.alone)
 
     def variable(self, name: str) -> Word | None:
-        """What ``--set`` or the launch line puts into the environment, as text."""
+        """Returns the variables that ``--set`` or the launch line sets, as text."""
         for each in reversed((*self.variables, *self.changes)):
             if each.key == name:
                 known = not isinstance(each.value, (NotKnown, str))

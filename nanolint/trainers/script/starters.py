@@ -1,4 +1,4 @@
-"""What starts a function: a command line made of it (fire, tyro, typer), or another process."""
+"""Ways to start a function: a command line made of it (fire, tyro, typer), or another process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script has checked: after a comparison whose other branch ends the run, both sides are
+"""Facts that a script checks: if the other branch of a comparison ends the run, both sides
 equal: ``if tokenizer.vocab_size() != V: raise ...``, ``assert meta["n"] == V``."""
 
 from __future__ import annotations

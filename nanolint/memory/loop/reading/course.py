@@ -77,7 +77,7 @@ class Kinds:
             self.paths.append(path)
 
     def see(self, asked: Noted, *, answer: Any) -> None:
-        """What an answer leads to was read."""
+        """Notes that the branch of an answer was read."""
         if not asked.is_size:
             self._seen.add((asked.key, bool(answer)))
 
@@ -130,7 +130,7 @@ class Course:
         self._planned: list[int] = []
         self._recent: list[State] = []  # in which the last turns began
         self._period = 1  # turns of a step
-        self._cycle = 2  # turns behind which a step is where it was
+        self._cycle = 2  # turns after which a step is where it was
         self._blocks: list[Handle] = []  # what turns keep that are not read, and its sizes
         self._added = Counter[int]()
         self._early: set[State] = set()  # before the first step
@@ -141,7 +141,7 @@ class Course:
         self._has_cycles = False
         self._oldest = len(machine.card.tape.sizes)  # what is older, the model holds anyway
         self._least = 0  # bytes: if no more is left, that was let go of
-        self._settled = when.FOREVER  # the turn behind the first steps
+        self._settled = when.FOREVER  # the turn after the first steps
         self._slots: dict[tuple[int, str], list[tuple[int, Any]]] = {}
         self._sizes: dict[int, list[tuple[int, Any]]] = {}
         self._grows: dict[int, tuple[int, int]] = {}
@@ -187,7 +187,7 @@ class Course:
     # From turn to turn.
 
     def next(self) -> Any:
-        """The turn that is read next; None behind the last."""
+        """Returns the turn to read next; None after the last."""
         if self.turn.number >= 0:
             self._ends()
         after = self.turn.number + 1
@@ -213,7 +213,7 @@ class Course:
         return found
 
     def begins(self, number: Any) -> None:
-        """A turn begins, behind its own assignment of the loop's names."""
+        """A turn begins, after the assignment of the loop's names."""
         machine = self._machine
         if not self.skips:
             self._state = self._now()
@@ -265,7 +265,7 @@ class Course:
         turns = [found - 1, found] if has_grown else [found]
         if asked.evaluates is not None:  # it keeps nothing
             return turns
-        away = (turns[0] - after) % self._cycle  # it comes behind a turn of its own kind
+        away = (turns[0] - after) % self._cycle  # it comes after a turn of its own kind
         return [*range(after, after + away), *turns]
 
     def _comes_again(self, found: int, asked: Noted) -> bool:
@@ -337,7 +337,7 @@ class Course:
         return self._count
 
     def _ends_of_loop(self) -> list[tuple[Asked, int]]:
-        """What is answered otherwise in the turn that ends it; 1 if that turn still begins."""
+        """Returns the questions whose other answer ends the loop; 1 if that turn still begins."""
         if self._count is not None:
             return []
         opened = (each for kinds in self._kinds.values() for each in kinds.open())
@@ -419,7 +419,7 @@ class Course:
         return True
 
     def _set(self) -> frozenset[Any]:
-        """What is set in some turns alone, and stays: ``if step == 10: warm = True``."""
+        """Returns names that only some turns set, and that stay: ``if step == 10: warm = True``."""
         names = set_in_branches(self._node)
         before, self._flags = self._flags, {}
         for path, holder in self._holders():
@@ -430,7 +430,7 @@ class Course:
         return frozenset((*key, value) for key, value in same.items() if key not in self._paths)
 
     def _growth(self) -> Counter[int]:
-        """What each of the latest turns kept, if it is the same."""
+        """Returns the blocks that each of the latest turns kept, if they are the same."""
         kept = list[Counter[int]]()
         for one, other in pairwise(self._states[-REPEATED - 1 :]):
             if other[0] != one[0] + 1 or one[1] - other[1]:
@@ -487,7 +487,7 @@ class Course:
         """Numbers that grew by the same in turns that followed each other go on so."""
         for key, (slot, slope, start) in list(self._linear.items()):
             names, name = slot
-            expected = slope * (before + 1) + start  # untouched but for the turn that was read
+            expected = slope * (before + 1) + start  # untouched except by the turn that was read
             if unnoted(plain(names.get(name))) != unnoted(expected):
                 del self._linear[key]
                 continue

@@ -48,7 +48,7 @@ class Branch:
         self._before = self._now()
 
     def _now(self) -> tuple[object, ...]:
-        """What a branch may change: what lies on the card, and what holds it."""
+        """Returns the state that a branch may change: blocks on the card, and their holders."""
         machine = self._machine
         held = machine.turns.courses[-1].held() if machine.turns.courses else frozenset()
         return len(machine.card.tape.events), held, learning(machine)
@@ -120,7 +120,7 @@ def _sets_attributes(node: ast.If) -> bool:
 
 
 def _bound(machine: Script, target: ast.expr, frame: Frame) -> Value:
-    """What a target holds; MISSING if that is not simply known."""
+    """Returns the value of a target; MISSING if it is not simply known."""
     if isinstance(target, ast.Name):
         return frame.find(target.id)
     if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):

@@ -91,7 +91,7 @@ class Script(Machine):
 
     def comes_later(self, node: ast.If, frame: Frame, asked: int) -> bool:
         """Whether a branch that is not taken is the evaluation of a later step, to be read now. Its
-        test asked the questions behind ``asked``."""
+        test asked the questions after ``asked``."""
         raise NotImplementedError
 
     def may_jump(self, why: Unknown) -> None:

@@ -291,7 +291,7 @@ def _choose(machine: Script, name: Value) -> None:
 
 
 def _memory(machine: Script) -> Value:
-    """What is free of the card, and all of it."""
+    """Returns the free and the total bytes of the card."""
     total = machine.around.asked.ask(_all_of_it).total_bytes
     machine.made_up.add(total)
     return machine.unknown("how much of the card is free"), total

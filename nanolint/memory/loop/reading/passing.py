@@ -164,7 +164,7 @@ def _ends(node: ast.If) -> bool | None:
 
 
 def _taken(machine: Script, node: ast.If, frame: Frame, asked: int, *, holds: bool) -> object:
-    """The branch of a test that is known, and has asked what comes behind ``asked``."""
+    """The branch of a test that is known, and has asked the questions after ``asked``."""
     branch = Branch(machine, node, asked) if len(machine.asked) > asked else None
     forced = not holds and machine.comes_later(node, frame, asked)
     if branch is not None:

@@ -4,7 +4,7 @@ A loop over ``range(n)`` whose last two turns wrote the same to the tape goes on
 turns, as many as keep its number odd or even: batches alternate between two places; where each
 turn keeps what it made, or puts tensors into a list, all are read. One that
 cannot be read, has nothing to do with the card, and left behind what the turn before left, is over.
-Of a loop that trains ``course.py`` says which turns are read behind the first steps.
+Of a loop that trains ``course.py`` says which turns are read after the first steps.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Turns:
         self._counted: list[tuple[ast.stmt, int]] = []  # those over numbers, with their turn
         self._making: set[ast.stmt] = set()  # those with an optimizer made in them
         self.stepping: set[ast.stmt] = set()  # those with an optimizer's step in them
-        self._remade = False  # whether an optimizer was made behind the first steps
+        self._remade = False  # whether an optimizer was made after the first steps
         self._passing: ast.stmt | None = None  # the innermost around the last backward pass
         self._accumulates = False  # whether one is over that steps in some of its turns alone
         self._jumping: dict[ast.stmt, Unknown] = {}  # those whose turns may end early, and why

@@ -28,7 +28,7 @@ NOT_DECIDED = -1
 
 
 def value(formula: Formula, turn: int, symbols: Sequence[Any]) -> Any:
-    """What a formula comes to in a turn."""
+    """Returns the value of a formula in a turn."""
     kind = formula[0]
     if kind == "turn":
         return formula[1] * turn + formula[2]

@@ -158,7 +158,7 @@ def converted(kind: type, value: Any) -> Any:
 
 
 def looked_up(owner: Any, index: Any) -> Any:
-    """What ``owner[index]`` has for an index. The number of a turn decides what it finds, where
+    """Returns ``owner[index]``. The number of a turn decides what it finds, where
     that is a whole number or a text."""
     if type(index) not in COUNTED:
         return index
