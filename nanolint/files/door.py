@@ -128,19 +128,26 @@ def entries(folder: Path | str, *suffixes: str) -> tuple[tuple[str, bool], ...]:
     """
     place = place_of(folder)
     found = []
-    try:
-        with os.scandir(place) as scan:
-            for entry in scan:
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if is_folder or (entry.name.endswith(suffixes) and _kind(entry.path) == FILE):
-                    found.append((entry.name, is_folder))
-    except OSError:
-        note(("entries", place, *suffixes), b"not readable")
-        raise
+    with _scanned(place, "entries", place, *suffixes) as scan:
+        for entry in scan:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_folder or (entry.name.endswith(suffixes) and _kind(entry.path) == FILE):
+                found.append((entry.name, is_folder))
     found.sort()
     listing = "\0".join(f"{name}/" if is_folder else name for name, is_folder in found)
     note(("entries", place, *suffixes), os.fsencode(listing))
     return tuple(found)
+
+
+@contextmanager
+def _scanned(place: str, *asked: str | int) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """Scan a folder; an OSError, here or in the block, is noted as the answer to ``asked``."""
+    try:
+        with os.scandir(place) as scan:
+            yield scan
+    except OSError:
+        note(asked, b"not readable")
+        raise
 
 
 class Entry(NamedTuple):
@@ -161,23 +168,19 @@ def listing(folder: Path | str, limit: int = MOST_BYTES) -> tuple[Entry, ...]:
     """
     place = place_of(folder)
     found = []
-    try:
-        with os.scandir(place) as scan:
-            for entry in scan:
-                is_folder = entry.is_dir(follow_symlinks=False)
-                standing = None if is_folder else _stands_for(entry.path)
-                if is_folder:
-                    found.append(Entry(entry.name, True, 0, 0))
-                elif standing is not None and not _is_saved(entry.path, standing):
-                    version = int.from_bytes(blake2b(standing, digest_size=8).digest(), "big")
-                    found.append(Entry(entry.name, False, len(standing), version))
-                elif entry.is_file():
-                    status = entry.stat()
-                    if status.st_size <= limit:
-                        found.append(Entry(entry.name, False, status.st_size, status.st_mtime_ns))
-    except OSError:
-        note(("listing", place, limit), b"not readable")
-        raise
+    with _scanned(place, "listing", place, limit) as scan:
+        for entry in scan:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            standing = None if is_folder else _stands_for(entry.path)
+            if is_folder:
+                found.append(Entry(entry.name, True, 0, 0))
+            elif standing is not None and not _is_saved(entry.path, standing):
+                version = int.from_bytes(blake2b(standing, digest_size=8).digest(), "big")
+                found.append(Entry(entry.name, False, len(standing), version))
+            elif entry.is_file():
+                status = entry.stat()
+                if status.st_size <= limit:
+                    found.append(Entry(entry.name, False, status.st_size, status.st_mtime_ns))
     found.sort()
     note(("listing", place, limit), os.fsencode(repr(found)))
     return tuple(found)

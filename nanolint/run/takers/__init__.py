@@ -11,13 +11,7 @@ from nanolint.files.patterns import place_below
 from nanolint.files.repository import root_of
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
-from nanolint.run.takers.launches import (
-    TESTS,
-    Asked,
-    changes,
-    launches,
-    may_be_followed,
-)
+from nanolint.run.takers.launches import TESTS, Asked, changes, launches, may_be_followed
 from nanolint.run.takers.neighbours import PYTHON, File, neighbours, read_file
 from nanolint.run.takers.python import reach
 

@@ -1,5 +1,5 @@
 """Facts that a script checks: if the other branch of a comparison ends the run, both sides
-equal: ``if tokenizer.vocab_size() != V: raise ...``, ``assert meta["n"] == V``."""
+are equal: ``if tokenizer.vocab_size() != V: raise ...``, ``assert meta["n"] == V``."""
 
 from __future__ import annotations
 
