@@ -1,316 +1,309 @@
-"""Change the code in small ways and see whether a test notices: a table of docs/robustness.md.
+"""Measure what the tests notice: change the code in small ways and see whether one of them fails.
 
-    pip install mutmut==3.8.1
-    python scripts/mutation_sample.py > table.md
+    python scripts/mutation_sample.py choose --count 160    # validation/mutants.json, from a seed
+    python scripts/mutation_sample.py reach FOLDER          # one run of all tests, 20 minutes
+    python scripts/mutation_sample.py try FOLDER            # a row for each room
 
-mutmut only says which changes there are; those of the text of a string, which are many and seldom
-matter, are left out, and so are a few SLOW tests. A seed chooses a share of the changes of each
-module, more of CORE. Each is put into the running module of a fork, so that nothing is written to
-disk, and the tests that reach the changed function run, the fastest first, until one fails. What
-no test fails on has survived: its difference goes to stderr. A fork that takes more CPU time than
-LIMIT_S is counted as killed, as a loop without end is what a user would notice.
-
-``--only NAME...`` tries the changes of these names, as the survivors of an earlier run.
+``choose`` takes one change of a line at a time, some of each room; the list is in the repository,
+so that suites are compared on the same changes. ``reach`` runs the tests once in a copy of the
+checkout in which each changed place says that it was reached, by which test. ``try`` puts a change
+into a copy and runs the tests that reach it, the fastest first, until one fails or LIMIT_S seconds
+of CPU time are over. ``--only PATH`` leaves out tests that are not below a path.
 """
 
 from __future__ import annotations
 
 import argparse
-import difflib
-import functools
-import gc
-import importlib
+import ast
+import contextlib
 import json
 import os
 import random
-import re
-import resource
+import subprocess
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import hypothesis
-import libcst
-import pytest
-from _pytest.runner import runtestprotocol
-from mutmut.mutation.file_mutation import create_mutations
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import CodeType, FrameType, FunctionType
-
-    from mutmut.mutation.file_mutation import Mutation
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[1]
-CORE = ("allocator", "alternatives", "fit", "fixing", "replay", "rewrite", "search", "verdict")
-MODULES = ("nanolint/memory/*.py", "nanolint/rewrite.py", "nanolint/fixing.py")
-TESTS = (
-    "tests/memory",
-    "tests/test_rewrite.py",
-    "tests/test_fixing.py",
-    "tests/test_situations.py",
-)
-SLOW = (  # a third of the time of all tests
-    "test_outcomes_worsen_as_the_card_shrinks",
-    "test_a_larger_batch_allocates_hardly_less",
-    "test_an_absurdly_deep_model_is_answered_in_bounded_work",
-    "{'n_layer': 300}",
-)
-LIMIT_S = 30  # of CPU time; all the tests together take 10
-LIMIT_BYTES = 8 << 30  # of address space
+LIST = ROOT / "validation" / "mutants.json"
+SEED = 48
+LIMIT_S = 120
+LEFT_OUT = ("texts/", "trace/child/", "trace/guard.py", "trace/sandbox.py", "nanogpt/own/")
 
-# mutmut passes over decorated functions. These two can be reached behind their decorator.
-DECORATOR = re.compile(r"^( *)@(property|lru_cache.*)$", re.MULTILINE)
+REACHED = """
+import os
+SEEN = set()
+def at(number):
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+    if (number, test) not in SEEN:
+        SEEN.add((number, test))
+        with open(os.path.join(os.environ["NANOLINT_REACHED"], str(os.getpid())), "a") as file:
+            file.write(f"{number}\\t{test}\\n")
+"""
+TIMES = """
+import json, os
+def pytest_runtest_logreport(report):
+    with open(os.path.join(os.environ["NANOLINT_REACHED"], "times.jsonl"), "a") as file:
+        row = (report.nodeid, report.when, report.duration, report.outcome)
+        file.write(json.dumps(row) + "\\n")
+"""
+COMPARISONS = {
+    ast.Lt: "<=",
+    ast.LtE: "<",
+    ast.Gt: ">=",
+    ast.GtE: ">",
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+    ast.In: "not in",
+    ast.NotIn: "in",
+}
+ARITHMETIC = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.FloorDiv: "*", ast.Mod: "*"}
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one function; ``function`` is "play" or "CachingAllocator.malloc"."""
+    """One change: the expression ``before``, on ``line`` of ``path``, becomes ``after``."""
 
-    name: str
-    module: str
-    function: str
-    before: libcst.Module
-    change: Mutation
-
-    @property
-    def code(self) -> str:
-        """The text of the changed module."""
-        replaced = self.before.deep_replace(self.change.original_node, self.change.mutated_node)
-        assert isinstance(replaced, libcst.Module)
-        return replaced.code
+    path: str
+    line: int
+    column: int
+    before: str
+    after: str
 
     @property
-    def difference(self) -> str:
-        lines = self.before.code.splitlines(), self.code.splitlines()
-        return "\n".join([self.name, *list(difflib.unified_diff(*lines, n=1, lineterm=""))[2:]])
+    def room(self) -> str:
+        """The folder below nanolint/, two of them in memory/ and trainers/."""
+        parts = self.path.split("/")[1:-1]
+        return "/".join(parts[: 2 if parts[:1] in (["memory"], ["trainers"]) else 1]) or "."
 
-    def apply(self) -> None:
-        """Put the change into the imported module, for all who hold the function."""
-        module = importlib.import_module(self.module)
-        changed: dict[str, Any] = {"__name__": self.module}
-        exec(compile(self.code, self.name, "exec"), changed)
-        old, new = _function(vars(module), self.function), _function(changed, self.function)
-        old.__code__, old.__defaults__, old.__kwdefaults__ = (
-            new.__code__,
-            new.__defaults__,
-            new.__kwdefaults__,
-        )
-
-
-def _function(namespace: dict[str, Any], name: str) -> FunctionType:
-    found: Any = namespace
-    for part in name.split("."):
-        found = (found if isinstance(found, dict) else vars(found))[part]
-    found = getattr(found, "fget", found)
-    found = getattr(found, "__func__", found)
-    unwrapped: FunctionType = getattr(found, "__wrapped__", found)
-    return unwrapped
+    def within(self, text: str, replacement: str) -> str:
+        """The file's text with ``replacement`` in the place of the expression."""
+        lines = text.splitlines(keepends=True)
+        first = lines[self.line - 1].encode()
+        start = len("".join(lines[: self.line - 1]).encode()) + self.column
+        whole = text.encode()
+        assert whole[start:].startswith(self.before.encode()), f"{self.path}:{self.line} {first!r}"
+        end = start + len(self.before.encode())
+        return (whole[:start] + replacement.encode() + whole[end:]).decode()
 
 
-def mutants(path: Path) -> Iterator[Mutant]:
-    """All changes of one file, in the order of its text."""
-    text = DECORATOR.sub(r"\1#", path.read_text("utf-8"))
-    module, mutations, *_ = create_mutations(str(path), text)
-    owners = {
-        method: f"{item.name.value}."
-        for item in module.body
-        if isinstance(item, libcst.ClassDef)
-        for method in item.body.body
-    }
-    dotted = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    numbers: Counter[str] = Counter()
-    for mutation in mutations:
-        function = mutation.contained_by_top_level_function
-        is_text = isinstance(mutation.original_node, libcst.SimpleString)
-        if is_text or not isinstance(function, libcst.FunctionDef):
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    """All changes of the functions of one file, in the order of its text."""
+    text = path.read_text("utf-8")
+    for function in ast.walk(ast.parse(text)):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
-        qualified = owners.get(function, "") + function.name.value
-        numbers[qualified] += 1
-        name = f"{dotted}:{qualified}:{numbers[qualified]}"
-        yield Mutant(name, dotted, qualified, module, mutation)
+        for statement in function.body:
+            for node in _expressions(statement):
+                for after in _changed(node):
+                    before = ast.get_source_segment(text, node) or ""
+                    name = path.relative_to(ROOT).as_posix()
+                    if before and "\n" not in before:
+                        yield Mutant(name, node.lineno, node.col_offset, before, after)
 
 
-class Trial:
-    """A pytest plugin that runs the collected tests once for each mutant, in a fork each."""
-
-    def __init__(self, chosen: list[Mutant], jobs: int) -> None:
-        self.chosen = chosen
-        self.jobs = jobs
-        self.results: dict[str, str] = {}
-        self.running: dict[int, Mutant] = {}
-
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        _caches()
-        session.items = [item for item in session.items if not any(s in item.name for s in SLOW)]
-        reached = self._reached(session)
-        for number, mutant in enumerate(self.chosen):
-            items = [item for item in session.items if item.nodeid in reached(mutant)]
-            items.sort(key=lambda item: reached(mutant)[item.nodeid])
-            if not items:
-                self.results[mutant.name] = "unreached"
-                continue
-            while len(self.running) >= self.jobs:
-                self._wait()
-            self.running[_fork(lambda mutant=mutant, items=items: _killed(mutant, items))] = mutant
-            print(f"{number}/{len(self.chosen)}", end="\r", file=sys.stderr)
-        while self.running:
-            self._wait()
-        return True
-
-    def _wait(self) -> None:
-        pid, status = os.wait()
-        mutant = self.running.pop(pid)
-        code = os.waitstatus_to_exitcode(status)
-        outcome = {0: "survived", 1: "killed", 2: "impossible"}.get(code, "timeout")
-        self.results[mutant.name] = outcome
-        if outcome != "killed":
-            print(outcome, file=sys.stderr)
-            print(mutant.difference, file=sys.stderr, flush=True)
-
-    def _reached(self, session: pytest.Session) -> Callable[[Mutant], dict[str, float]]:
-        """The seconds of each test that reaches the function of a mutant."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "reached.json")
-            _, status = os.waitpid(_fork(lambda: _profile(session.items, path)), 0)
-            if status:
-                raise pytest.UsageError("a test fails without any change")
-            profile = json.loads(path.read_text("utf-8"))
-
-        def reached(mutant: Mutant) -> dict[str, float]:
-            code = _function(vars(importlib.import_module(mutant.module)), mutant.function).__code__
-            found: dict[str, float] = profile.get(_key(code), {})
-            return found
-
-        return reached
+def _expressions(node: ast.AST) -> Iterator[ast.expr]:
+    """All expressions whose place in the text is known: Python 3.11 knows none in an f-string."""
+    if isinstance(node, ast.JoinedStr | ast.pattern):
+        return
+    if isinstance(node, ast.expr):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _expressions(child)
 
 
-def _key(code: CodeType) -> str:
-    return f"{code.co_filename}:{code.co_firstlineno}"
+def _changed(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        sign = COMPARISONS[type(node.ops[0])]
+        yield f"({ast.unparse(node.left)} {sign} {ast.unparse(node.comparators[0])})"
+    elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+        sign = ARITHMETIC[type(node.op)]
+        yield f"({ast.unparse(node.left)} {sign} {ast.unparse(node.right)})"
+    elif isinstance(node, ast.BoolOp):
+        sign = " or " if isinstance(node.op, ast.And) else " and "
+        yield "(" + sign.join(f"({ast.unparse(value)})" for value in node.values) + ")"
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield f"bool({ast.unparse(node.operand)})"
+    elif isinstance(node, ast.Constant):
+        if isinstance(node.value, bool):
+            yield str(not node.value)
+        elif isinstance(node.value, int):
+            yield str(node.value + 1)
+    elif isinstance(node, ast.IfExp):
+        yield f"({ast.unparse(node.orelse)})"
 
 
-def _fork(work: Callable[[], int]) -> int:
-    """The process that does ``work`` and exits with what it returns, 2 when it raises."""
-    pid = os.fork()
-    if pid:
-        return pid
+def choose(count: int) -> list[Mutant]:
+    """A few changes of each room, more of the larger ones; at most one in a function's line."""
+    chance = random.Random(SEED)
+    rooms: dict[str, list[Mutant]] = {}
+    for path in sorted(ROOT.glob("nanolint/**/*.py")):
+        if not any(part in path.as_posix() for part in LEFT_OUT):
+            for mutant in mutants_of(path):
+                rooms.setdefault(mutant.room, []).append(mutant)
+    total = sum(map(len, rooms.values()))
+    chosen: list[Mutant] = []
+    for found in rooms.values():
+        share = max(3, round(count * len(found) / total))
+        chosen += chance.sample(found, min(share, len(found)))
+    places = {(one.path, one.line): one for one in chosen}
+    return sorted(places.values(), key=lambda one: (one.path, one.line))
+
+
+def copy(folder: Path) -> Path:
+    """A copy of the checkout with an environment of its own, which imports the copy."""
+    subprocess.run(("git", "clone", "-q", str(ROOT), str(folder)), check=True)
+    subprocess.run((sys.executable, "-m", "venv", "--without-pip", folder / ".venv"), check=True)
+    packages = next(Path(sys.prefix).glob("lib/python*/site-packages"))
+    own = next((folder / ".venv").glob("lib/python*/site-packages"))
+    lines = (folder, folder / "rules", packages)
+    own.joinpath("copy.pth").write_text("\n".join(map(str, lines)), "utf-8")
+    for name in ("pytest", "mypy", "nanolint"):
+        module = "nanolint.cli.main" if name == "nanolint" else name
+        script = folder / ".venv" / "bin" / name
+        call = "from nanolint.cli.main import entry_point; entry_point()"
+        run = f'-c "{call}"' if name == "nanolint" else f"-m {module}"
+        script.write_text(f'#!/bin/sh\nexec {folder}/.venv/bin/python {run} "$@"\n', "utf-8")
+        script.chmod(0o755)
+    return folder
+
+
+def reach(kept: Path, mutants: list[Mutant], arguments: list[str]) -> None:
+    """Run all tests in a copy whose changed places say that they were reached."""
+    kept.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        clone = copy(Path(temporary, "clone"))
+        clone.joinpath("nanolint/reached_by.py").write_text(REACHED, "utf-8")
+        clone.joinpath("times_of.py").write_text(TIMES, "utf-8")
+        for number, mutant in sorted(enumerate(mutants), key=lambda one: -one[1].column):
+            path = clone / mutant.path
+            said = f"(reached_by.at({number}) or ({mutant.before}))"
+            path.write_text(mutant.within(path.read_text("utf-8"), said), "utf-8")
+        future = "from __future__ import annotations\n"
+        for name in {mutant.path for mutant in mutants}:
+            path = clone / name
+            own = f"{future}from nanolint import reached_by\n"
+            path.write_text(path.read_text("utf-8").replace(future, own, 1), "utf-8")
+        command = (clone / ".venv/bin/pytest", "-p", "times_of", "-q", "--tb=short", *arguments)
+        environment = os.environ | {"NANOLINT_REACHED": str(kept), "PYTHONPATH": str(clone)}
+        subprocess.run(command, cwd=clone, env=environment, check=False)
+
+
+def tests_of(kept: Path) -> dict[int, list[tuple[float, str]]]:
+    """For each mutant its tests with their seconds, the fastest first."""
+    seconds: Counter[str] = Counter()
+    for line in kept.joinpath("times.jsonl").read_text("utf-8").splitlines():
+        test, _, duration, _ = json.loads(line)
+        seconds[test] += duration
+    found: dict[int, set[str]] = {}
+    for path in kept.iterdir():
+        if path.name.isdigit():
+            for line in path.read_text("utf-8").splitlines():
+                number, _, test = line.partition("\t")
+                found.setdefault(int(number), set()).add(test)
+    return {
+        number: sorted((seconds[test], test) for test in tests if test in seconds)
+        for number, tests in found.items()
+    }
+
+
+def tried(clone: Path, mutant: Mutant, tests: list[tuple[float, str]]) -> str:
+    """ "killed by TEST", "survived", "unreached" or "no time left"."""
+    if not tests:
+        return "unreached"
+    path = clone / mutant.path
+    original = path.read_text("utf-8")
+    path.write_text(mutant.within(original, mutant.after), "utf-8")
     try:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        _forget()
-        os._exit(work())
-    except BaseException:
-        os._exit(2)
+        taken, chosen = 0.0, []
+        for seconds, test in tests:
+            taken += seconds
+            if chosen and (taken > LIMIT_S / 2 or len(chosen) == 400):
+                break
+            chosen.append(test)
+        listed = clone / "chosen.txt"
+        listed.write_text("\n".join(chosen), "utf-8")
+        limited = f"ulimit -t {LIMIT_S}; exec .venv/bin/pytest -x -q -n0 -p no:cacheprovider"
+        done = subprocess.run(
+            ("bash", "-c", f"{limited} --tb=line -rfE @chosen.txt"),
+            cwd=clone,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        lines = done.stdout.splitlines()
+        named = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
+        if done.returncode == 0:
+            return "survived"
+        return f"killed by {named[0].split(' - ')[0]}" if named else f"killed ({done.returncode})"
+    finally:
+        path.write_text(original, "utf-8")
 
 
-@functools.cache
-def _caches() -> list[functools._lru_cache_wrapper[Any]]:
-    wrappers = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
-    return [one for one in wrappers if one.__module__.startswith("nanolint")]
-
-
-def _forget() -> None:
-    """Empty nanolint's caches, which collecting the tests may have filled."""
-    for cache in _caches():
-        cache.cache_clear()
-
-
-def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:
-    return not any(report.failed for report in runtestprotocol(item, log=False, nextitem=following))
-
-
-def _profile(items: list[pytest.Item], path: Path) -> int:
-    reached: dict[str, dict[str, float]] = {}
-    for item in items:
-        _forget()
-        codes: set[CodeType] = set()
-
-        def saw(frame: FrameType, event: str, _: object, codes: set[CodeType] = codes) -> None:
-            if event == "call":
-                codes.add(frame.f_code)
-
-        start = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-        sys.setprofile(saw)
-        passed = _passes(item, None)  # so that every test makes the fixtures that it shares
-        sys.setprofile(None)
-        if not passed:
-            return 1
-        seconds = resource.getrusage(resource.RUSAGE_SELF).ru_utime - start
-        for code in codes:
-            if "nanolint" in code.co_filename:
-                reached.setdefault(_key(code), {})[item.nodeid] = seconds
-    path.write_text(json.dumps(reached), "utf-8")
-    return 0
-
-
-def _killed(mutant: Mutant, items: list[pytest.Item]) -> int:
-    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S + 1))
-    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
-    mutant.apply()
-    return int(not all(map(_passes, items, [*items[1:], None])))
-
-
-def table(everything: list[Mutant], results: dict[str, str]) -> str:
-    """A row for each module, the sum last."""
-    lines = [
-        "| module | changes | tried | killed | survived | score |",
-        "|---|---|---|---|---|---|",
-    ]
-    modules = list(dict.fromkeys(mutant.module for mutant in everything))
-    for module in [*modules, "all"]:
-        total = [m for m in everything if module in (m.module, "all")]
-        outcomes = Counter(results[m.name] for m in total if m.name in results)
-        tried = outcomes.total() - outcomes["impossible"]
-        killed = outcomes["killed"] + outcomes["timeout"]
-        if tried:
-            row = (module, len(total), tried, killed, tried - killed, f"{killed / tried:.0%}")
-            lines.append(f"| {' | '.join(map(str, row))} |")
+def table(mutants: list[Mutant], results: dict[int, str]) -> str:
+    """A row for each room, the sum last."""
+    lines = ["| room | changes | killed | survived | unreached |", "|---|---|---|---|---|"]
+    for room in [*sorted({mutant.room for mutant in mutants}), "all"]:
+        ends = [results[number].split()[0] for number, mutant in enumerate(mutants)
+                if number in results and room in (mutant.room, "all")]  # fmt: skip
+        counted = Counter(ends)
+        cells = (room, len(ends), *(counted[end] for end in ("killed", "survived", "unreached")))
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--core", type=float, default=0.4, help="share of the changes of CORE")
-    parser.add_argument("--rest", type=float, default=0.05, help="share of all others")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--results", type=Path, help="a JSON file for the outcome of each change")
-    parser.add_argument("--only", nargs="+", metavar="NAME", default=[])
+    commands = parser.add_subparsers(dest="command", required=True)
+    chosen = commands.add_parser("choose")
+    chosen.add_argument("--count", type=int, default=160)
+    reached = commands.add_parser("reach")
+    reached.add_argument("folder", type=Path)
+    reached.add_argument("pytest", nargs="*")
+    trial = commands.add_parser("try")
+    trial.add_argument("folder", type=Path)
+    trial.add_argument("--only", nargs="*", default=["tests"], metavar="PATH")
+    trial.add_argument("--results", type=Path, help="a JSON file: what became of each change")
     arguments = parser.parse_args()
-    everything = [
-        mutant
-        for pattern in MODULES
-        for path in sorted(ROOT.glob(pattern))
-        for mutant in mutants(path)
-    ]
-    chance = random.Random(arguments.seed)
-    chosen = []
-    for module in dict.fromkeys(mutant.module for mutant in everything):
-        own = [mutant for mutant in everything if mutant.module == module]
-        share = arguments.core if module.rpartition(".")[2] in CORE else arguments.rest
-        chosen += chance.sample(own, -int(-share * len(own) // 1))
-    if arguments.only:
-        chosen = [mutant for mutant in everything if mutant.name in arguments.only]
-    hypothesis.settings.register_profile(
-        "mutation",
-        deadline=None,
-        derandomize=True,
-        database=None,
-        phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
-    )
-    hypothesis.settings.load_profile("mutation")
-    os.chdir(ROOT)
-    trial = Trial(chosen, arguments.jobs)
-    chance.shuffle(chosen)  # so that what an interrupted run has tried is a fair sample too
-    quiet = ["-q", "-p", "no:cacheprovider", "-W", "ignore:Module already imported"]
-    pytest.main([*quiet, *TESTS], plugins=[trial])
+    if arguments.command == "choose":
+        rows = [asdict(mutant) for mutant in choose(arguments.count)]
+        LIST.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+        return
+    mutants = [Mutant(**row) for row in json.loads(LIST.read_text("utf-8"))]
+    if arguments.command == "reach":
+        reach(arguments.folder.resolve(), mutants, arguments.pytest)
+        return
+    tests = tests_of(arguments.folder)
+    clones: SimpleQueue[Path] = SimpleQueue()
+    results: dict[int, str] = {}
+    with tempfile.TemporaryDirectory() as temporary, contextlib.suppress(KeyboardInterrupt):
+        for number in range(2):
+            clones.put(copy(Path(temporary, str(number))))
+
+        def one(number: int) -> None:
+            clone = clones.get()
+            allowed = tuple(arguments.only)
+            own = [row for row in tests.get(number, []) if row[1].startswith(allowed)]
+            results[number] = tried(clone, mutants[number], own)
+            clones.put(clone)
+            place = f"{mutants[number].path}:{mutants[number].line}"
+            print(number, place, results[number], file=sys.stderr, flush=True)
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(one, range(len(mutants))))
     if arguments.results:
-        arguments.results.write_text(json.dumps(trial.results, indent=1), "utf-8")
-    print(table(everything, trial.results))
+        arguments.results.write_text(json.dumps(results, indent=1, sort_keys=True), "utf-8")
+    print(table(mutants, results))
 
 
 if __name__ == "__main__":
