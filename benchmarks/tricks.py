@@ -28,7 +28,7 @@ from run import (
     write_table,
 )
 
-from tests.trainers.written_scripts import script  # behind run, which knows where
+from tests.unit.trainers.written_scripts import script  # behind run, which knows where
 
 ROUNDS = 15
 CHECK = "config/a.py", SMALL_CARD

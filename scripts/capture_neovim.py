@@ -25,7 +25,7 @@ Scenes: TypeAlias = tuple[tuple[str, tuple[list[str], str], tuple[list[str], str
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
 
-from tests.lsp.neovim import Neovim, find_neovim  # noqa: E402
+from tests.editors.neovim import Neovim, find_neovim  # noqa: E402
 from tests.support.sitting import (  # noqa: E402
     EDITORS_PAGE,
     environment,

@@ -6,7 +6,7 @@ writes the row's config, or its launch script, into the checkout, makes the prof
 trace --profile`` does, traces every micro-batch that keeps the effective batch, looks for the
 largest that is comfortable on the row's card among those traces, and lets ``nanolint --fix``
 rewrite the file. What was found goes into ``recorded/profiles.json``;
-tests/trace/test_unknown_models.py holds the rows to their margins.
+tests/tables/test_unknown_models.py holds the rows to their margins.
 """
 
 from __future__ import annotations

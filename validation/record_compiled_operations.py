@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 
-from tests.memory.tensors.operations import derived, recorded_entries
+from tests.tables.operations import derived, recorded_entries
 from validation.operations import EXPRESSIONS
 from validation.operations import recorded as operations
 from validation.record_operations import asked

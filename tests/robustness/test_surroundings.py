@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.support import guard
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).parents[2]
 CONFIG = "n_embd = 384\nn_head = 5\n"
 SCRIPT = "from nanolint.cli.main import entry_point; entry_point()"
 STARTS = [("-m", "nanolint"), ("-c", SCRIPT)]

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.support.hostile_cases import GOOD
+from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
     from tests.support.hostile_cases import Case
 
-ROOT = Path(__file__).parents[2]
 SECONDS = 10  # of processor time, where a case says nothing else
 MEGABYTES = 500  # of address space, which is more than the memory that is ever touched
 PATIENCE = 300  # seconds on the clock, for a process that waits; the machine may be busy

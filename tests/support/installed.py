@@ -8,7 +8,8 @@ import sys
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.support.repository import ROOT
+
 PROGRAMS = "Scripts" if os.name == "nt" else "bin"
 # What installers write; with the second, every command has its work done by two other processes.
 SCRIPT = """#!{python}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # By how a command begins: why no test runs it.
 NOT_RUN = {
     "git clone": "needs the network",
-    "python3 -m venv": "tests/test_wheel.py installs the wheel, without the network",
+    "python3 -m venv": "tests/stories/test_wheel.py installs the wheel, without the network",
     "pip install": "needs the network",
     "uvx": "needs the network",
     "nanolint trace": "needs a PyTorch; tests/trace has its own",

@@ -19,7 +19,7 @@ from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.profiles import digest_of
 from nanolint.trainers.traced import places_of
 from nanolint.trainers.weights import free_keys, weights
-from tests.trainers.written_scripts import MODEL
+from tests.unit.trainers.written_scripts import MODEL
 
 if TYPE_CHECKING:
     from pathlib import Path

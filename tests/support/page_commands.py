@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).parents[2]
+from tests.support.repository import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 README = ROOT / "README.md"
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 _BLOCK = re.compile(r"^[ ]*```(sh|bash|console)\n(.*?)^[ ]*```", re.MULTILINE | re.DOTALL)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import re
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.model_text import FUSED_ADAMW, GPT
 from tests.support.project_tree import train_script, write_project
+from tests.support.repository import ROOT
 
-EDITORS_PAGE = Path(__file__).parent.parent.parent / "docs" / "editors.md"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EDITORS_PAGE = ROOT / "docs" / "editors.md"
 
 # Fits the RTX 3060 with a micro-batch of 8, and runs it out of memory with 16.
 SETTINGS = 'gpu = "rtx-3060"\n'

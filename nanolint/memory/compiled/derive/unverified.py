@@ -2,7 +2,7 @@
 
 Each by the name of its formula, or of what it makes of elements, with the name that a doubt says.
 ``validation/recorded/compiled_operations.json`` has what PyTorch allocates for single expressions;
-tests/memory/compiled/test_known_operations.py holds this list to it.
+tests/tables/test_known_operations.py holds this list to it.
 """
 
 from __future__ import annotations

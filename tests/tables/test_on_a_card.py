@@ -1,0 +1,132 @@
+"""What an H200 took, beside what nanolint says of the same runs.
+
+``validation/measure_gpu.py`` and ``validation/measure_scripts.py`` measure it anew, on a card.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nanolint.memory.recording import recorded
+from nanolint.memory.verdict.replay import Replay, replay
+from nanolint.memory.verdict.timed import padding
+from tests.support.explained import explained
+from tests.support.repository import ROOT
+from validation import measured
+from validation.measure_scripts import texts
+from validation.record_variations import digest_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nanolint.run.run import Run
+
+FOLDER = ROOT / "validation" / "recorded" / "gpu"
+PAGE = ROOT / "docs" / "measured.md"
+TABLE = json.loads((FOLDER / "h200.json").read_text(encoding="utf-8"))
+RELEASE: str = TABLE["card"]["torch"]
+GPU = measured.card(TABLE["card"])
+CASES = {
+    f"{each['case']['name']} {'compiled' if each['case']['compile'] else 'eager'}": each
+    for each in TABLE["results"]
+    if "phases" in each
+}
+EAGER = [name for name in CASES if name.endswith("eager")]
+COMPILED = [name for name in CASES if name.endswith("compiled")]
+MIB = 1 << 20
+RESERVED_MORE = {
+    # Which of two free blocks of one size is taken depends on where the driver has put them.
+    "one-sequence eager": 20 * MIB,
+    "odd-shapes eager": 2 * MIB,  # in the fourth step, which was not measured
+}
+
+SCRIPTS = json.loads((FOLDER / "h200-scripts.json").read_text(encoding="utf-8"))["scripts"]
+RAN = {name: row for name, row in SCRIPTS.items() if row.get("requested")}
+TEXTS = texts(["composed:101-159:2", "composed:812-842:2", "variations:kinds"])
+# Of what is asked for once torch.compile has timed its kernels: opt_einsum is installed there.
+OTHER_BYTES = {"kinds: state space duality": 9_437_184}
+NO_NUMBER = {"kinds: an hourglass"}
+IN_DOUBT = {
+    *("composed: 816", "composed: 828", "composed: 830"),
+    *("kinds: a memory of the segment before", "kinds: parallel blocks, the loss in checkpoints"),
+}
+
+
+def run_of(name: str) -> Run:
+    return measured.run_of(CASES[name]["case"], GPU, RELEASE)
+
+
+def replayed(name: str) -> Replay:
+    limit = CASES[name]["case"]["limit_gib"]
+    return replay(run_of(name), GPU, limit_bytes=limit and int(limit * (1 << 30)))
+
+
+@pytest.mark.parametrize("name", EAGER)
+def test_nanogpt_takes_what_it_took_on_the_card(name: str) -> None:
+    peak, (requested, reserved) = replayed(name).peak, measured.taken(CASES[name])
+    assert peak.allocated_bytes == requested
+    assert peak.reserved_bytes == reserved + RESERVED_MORE.get(name, 0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_runs_out_of_memory_is_known_before_with_the_request_that_fails(name: str) -> None:
+    died, told = CASES[name]["oom"], replayed(name).oom
+    if not died:
+        assert told is None
+        return
+    assert told is not None
+    said = re.search(r"Tried to allocate ([\d.]+ GiB)", died)
+    held = re.search(r"Of the allocated memory ([\d.]+ GiB)", died)
+    assert said is not None
+    assert said[1] == f"{told.requested_bytes / (1 << 30):.2f} GiB"
+    if held is not None:  # what was kept of some messages ends before
+        gib = float(held[1].split()[0])
+        assert told.allocated_bytes / (1 << 30) == pytest.approx(gib, abs=0.011)
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_nanogpt_compiled_takes_little_more_where_kernels_and_padding_are_timed(name: str) -> None:
+    peak, (allocated, reserved) = replayed(name).peak, measured.taken(CASES[name])
+    timing = 2 * TABLE["card"]["l2_bytes"]
+    if CASES[name]["case"]["vocab_size"] == 50257:
+        timing += recorded(run_of(name), GPU).answer(padding)
+    assert -timing <= peak.allocated_bytes - allocated <= 0
+    assert -timing <= peak.reserved_bytes - reserved <= 20 * MIB
+
+
+@pytest.mark.parametrize("name", RAN)
+def test_a_script_takes_what_it_took_on_the_card(tmp_path: Path, name: str) -> None:
+    row, text = RAN[name], TEXTS[name]
+    assert row["text"] == digest_of(text)
+    found: dict[str, Any] = explained(tmp_path, text, "--torch-version", "2.11", card="h200")
+    if name in NO_NUMBER:
+        assert found.get("peak") is None
+        return
+    sure = found["trust"] == "read" and found["doubts"] == []
+    assert sure is (name not in IN_DOUBT)
+    peak = found["peak"]
+    assert peak["allocated_bytes"] == row["settled"] + OTHER_BYTES.get(name, 0)
+    if row["settled"] == row["requested"] and name.startswith("composed") and is_eager(name):
+        assert peak["reserved_bytes"] == row["reserved"]
+
+
+def test_the_page_counts_them() -> None:
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    eager = [name for name in RAN if name.startswith("composed") and is_eager(name)]
+    compiled = RAN.keys() - set(eager) - NO_NUMBER
+    assert f"Of {len(eager)} that are not compiled all are equal to the byte" in page
+    sure = compiled - IN_DOUBT
+    equal = sure - OTHER_BYTES.keys()
+    assert f"Of {len(sure)} that are compiled, and read without a doubt, {len(equal)} are" in page
+    assert len(IN_DOUBT) == 5 and "five in doubt are, too" in page
+    more = max(RAN[name]["requested"] - RAN[name]["settled"] for name in compiled)
+    assert f"up to {more // MIB + 1} MiB more" in page
+
+
+def is_eager(name: str) -> bool:
+    """Whether a composed script is not compiled."""
+    return int(name.split(": ")[1]) % 2 == 1

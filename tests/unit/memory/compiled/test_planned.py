@@ -1,0 +1,115 @@
+"""A graph that was planned for one text of a script is not planned again for another one, and what
+comes of it is what planning it would have made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nanolint.gpus.lookup import find
+from nanolint.memory import recording
+from nanolint.memory.compiled.derive import planned
+from nanolint.memory.compiled.derive.operations import (
+    GETITEM,
+    INPUT,
+    POINTWISE,
+    REDUCTION,
+    Operation,
+    Operations,
+)
+from nanolint.memory.compiled.derive.planned import _content
+from nanolint.memory.compiled.derive.plans import Planning
+from nanolint.memory.compiled.inductor import Inductor
+from nanolint.memory.tape import Component, Tape
+from nanolint.memory.tensors.device import Device
+from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT32
+from nanolint.memory.tensors.role import role
+from tests.tables.test_worked_out import COLUMNS, run_of
+from validation.composed import composed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CARD, SMALLER = "rtx-4090", "rtx-4070"  # which splits some sums otherwise
+NUMBERS = (160, 314, 640, 754, 758, 774)
+
+# Of an operation, what follows from the others, or is remembered of it.
+DERIVED = {"users", "number", "asks"}
+PART = Operation("getitem", GETITEM, (), (4,), (1,), FLOAT32, role("y", Component.ACTIVATIONS))
+OTHER = {
+    "ahead": 1, "all_nodes": 2, "cost": 2, "dtype": BFLOAT16, "kind": REDUCTION, "name": "sine",
+    "nodes": 2, "numbers": (1.5,), "of": (), "parts": (PART,), "region": 1, "role": PART.role,
+    "scratch": (("partial sums", 8),), "settings": (0.5,), "shape": (4,), "strides": (2,),
+}  # fmt: skip
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Planning]:
+    """The plans that are made from now on, of which none is known."""
+    found: list[Planning] = []
+
+    class Noted(Planning):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            found.append(self)
+
+    monkeypatch.setattr(planned, "Planning", Noted)
+    monkeypatch.setattr(planned, "_known", {})
+    return found
+
+
+def told(root: Path, number: int, note: str, card: str = CARD) -> dict[str, str]:
+    """All that is said of a composed script, in which a text that is used is another one."""
+    text = f"note = '{note}'; assert note\n{composed(number)}"
+    run = run_of(root, text)
+    assert run is not None
+    tape = recording.located(run, find(card).gpu).tape
+    return {column: repr(getattr(tape, column)) for column in (*COLUMNS, "wheres")}
+
+
+@pytest.mark.parametrize("slot", sorted(set(Operation.__slots__) - DERIVED))
+def test_all_that_an_operation_has_tells_its_graph_from_others(slot: str) -> None:
+    device = Device(Tape())
+    before = _content(graph(), {}, (), device, Inductor())
+    assert before == _content(graph(), {}, (), device, Inductor())
+    other = graph()
+    setattr(other.all[-1], slot, OTHER[slot])
+    assert _content(other, {}, (), device, Inductor()) not in (None, before)
+
+
+def graph() -> Operations:
+    """Two operations that read one input."""
+    made = Operations()
+    given = role("x", Component.ACTIVATIONS)
+    first = made.add(Operation("primals", INPUT, (), (8,), (1,), FLOAT32, given))
+    for name in ("sine", "cosine"):
+        made.add(Operation(name, POINTWISE, (first,), (8,), (1,), FLOAT32, given))
+    made.outputs = made.all[1:]
+    made.connect()
+    return made
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_another_text_has_the_plans_of_the_first(
+    tmp_path: Path, number: int, made: list[Planning]
+) -> None:
+    first, second = (told(tmp_path, number, note) for note in ("first", "second"))
+    assert made
+    made.clear()
+    third = told(tmp_path, number, "third")
+    assert not made  # the process's first reading may have kept none, the second has
+    assert first == second == third
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_another_card_has_its_own_plans(
+    tmp_path: Path, number: int, made: list[Planning], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for note in ("first", "second"):
+        told(tmp_path, number, note)
+    after = told(tmp_path, number, "third", SMALLER)
+    monkeypatch.setattr(planned, "_known", {})
+    made.clear()
+    assert told(tmp_path, number, "fourth", SMALLER) == after
+    assert made

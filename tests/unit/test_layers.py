@@ -1,0 +1,115 @@
+"""Imports run one way: from the edges (cli, lsp) down to plain data, and never in a circle."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.repository import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# A package may import those of its own layer and of the layers below it.
+LAYERS = [
+    {"cli", "lsp", "__main__"},
+    {"report"},
+    {"trace"},
+    {"linting"},
+    {"rule"},
+    {"memory"},
+    {"trainers"},
+    {"run"},
+    {"settings", "launches"},
+    {"source", "gpus"},
+    {"files", "diagnostics"},
+    {"cached", "errors", "frames", "frozen", "regex", "units"},
+]
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+
+# The only modules that lie at the top: plain data, errors, words. All else is in a package.
+FLAT = {"__init__", "__main__", "diagnostics"} | LAYERS[-1]
+
+# What a rule author may build on; third-party packs have the same.
+RULE_SURFACE = "nanolint.rule"
+
+
+def modules(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    """Every module that ``path`` imports, anywhere in the file."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def unit(module: str) -> str | None:
+    """The part of nanolint that a module belongs to; None for other packages."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "nanolint" and len(parts) > 1 else None
+
+
+def name_of(path: Path) -> str:
+    """The dotted name of a module; that of a package for its ``__init__``."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+@pytest.mark.parametrize("path", modules("nanolint"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_run_downwards(path: Path) -> None:
+    own = path.relative_to(ROOT / "nanolint").parts[0].removesuffix(".py")
+    for module in imported(path):
+        other = unit(module)
+        if other in RANK and own in RANK:
+            assert RANK[own] <= RANK[other], f"{own} may not import {module}"
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    known = {name_of(path): path for path in modules("nanolint")}
+    graph = {}
+    for name, path in known.items():
+        found = {each for each in imported(path) if each in known and each != name}
+        # ``from package import module`` names both; the module is what is meant.
+        graph[name] = {
+            each for each in found if not any(other.startswith(f"{each}.") for other in found)
+        }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("path", modules("rules"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_rules_build_on_the_rule_api_only(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "nanolint":
+            assert node.module == RULE_SURFACE, f"{path.name} may not import {node.module}"
+        if isinstance(node, ast.Import):
+            assert not any(alias.name.split(".")[0] == "nanolint" for alias in node.names)
+
+
+def test_only_the_registry_names_the_built_in_rules() -> None:
+    for path in modules("nanolint"):
+        if path.name != "registry.py":
+            assert not any(m.split(".")[0] == "nanolint_rules" for m in imported(path)), path
+
+
+def test_the_replay_knows_neither_syntax_trees_nor_rules() -> None:
+    for path in modules("nanolint/memory"):
+        assert not imported(path) & {"libcst", "nanolint.rule", "nanolint.source"}, path
+
+
+def test_every_part_has_a_layer_and_the_top_holds_plain_data_only() -> None:
+    for path in (ROOT / "nanolint").iterdir():
+        if path.suffix == ".py":
+            assert path.stem in FLAT
+        if path.is_dir() and path.name != "__pycache__":
+            assert path.name in RANK
