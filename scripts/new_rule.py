@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Start a rule: ``scripts/new_rule.py NL318 short-context config``.
 
-Writes the rule's module and page, names it in the list of its topic, and starts the sentence for
-the changelog. It finds contexts of fewer than 16 tokens; what to write instead has three dots.
+Writes the rule's module and page, and names it in the list of its topic. The new rule finds
+contexts of fewer than 16 tokens; what to write instead has three dots.
 """
 
 from __future__ import annotations
@@ -85,8 +85,6 @@ def main(code: str, name: str, topic: str) -> int:
     fields = {"code": code, "name": name, "module": module}
     (folder / f"{module}.py").write_text(MODULE.format(**fields), encoding="utf-8")
     (folder / f"{module}.md").write_text(PAGE.format(**fields), encoding="utf-8")
-    fragment = ROOT / "changes" / f"+{name}.added.md"
-    fragment.write_text(f"{code} {name}: ...\n", encoding="utf-8")
     listing = PACKAGE / "__init__.py"
     text = listing.read_text(encoding="utf-8")
     block = re.compile(rf'("{topic}": \(\n(?:        "\w+",\n)*)|("{topic}": \([^\n]*)\),\n')
@@ -98,7 +96,7 @@ def main(code: str, name: str, topic: str) -> int:
         count=1,
     )
     listing.write_text(added, encoding="utf-8")
-    for path in (folder / f"{module}.py", folder / f"{module}.md", listing, fragment):
+    for path in (folder / f"{module}.py", folder / f"{module}.md", listing):
         print(path.relative_to(ROOT))
     return 0
 

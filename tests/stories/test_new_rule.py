@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    for name in ("rules", "changes"):
-        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "rules", tmp_path / "rules")
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "new_rule.py", tmp_path / "scripts")
     return tmp_path
@@ -38,7 +37,6 @@ def test_a_new_rule_is_found_selected_and_reports(checkout: Path, topic: str) ->
         f"rules/nanolint_rules/{topic}/short_context.py",
         f"rules/nanolint_rules/{topic}/short_context.md",
         "rules/nanolint_rules/__init__.py",
-        "changes/+short-context.added.md",
     ]
     page = read(checkout / "rules" / "nanolint_rules" / topic / "short_context.md")
     assert (page.code, list(page.sections)) == ("NL399", SECTIONS)
