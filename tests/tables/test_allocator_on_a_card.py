@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 import lzma
 
-import pytest
-
 from nanolint.memory.allocator.caching import Block, CachingAllocator
 from nanolint.memory.tape import rounded
 from tests.support.repository import ROOT
+from tests.support.rows import each_row
 
 FOLDER = ROOT / "validation" / "recorded" / "gpu"
 MIB = 1 << 20
@@ -48,7 +47,7 @@ def reserved() -> dict[str, int]:
 EVENTS, RESERVED = recorded(), reserved()
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@each_row("allocator_on_a_card", EVENTS)
 def test_the_allocator_reserves_what_pytorchs_did(name: str) -> None:
     allocator, blocks = CachingAllocator(), dict[int, Block]()
     for place, event in enumerate(EVENTS[name]):
@@ -57,12 +56,3 @@ def test_the_allocator_reserves_what_pytorchs_did(name: str) -> None:
         else:
             allocator.release(blocks.pop(place + event))
     assert allocator.peak_reserved == RESERVED[name] + OTHERWISE.get(name, 0)
-
-
-def test_the_page_counts_them() -> None:
-    page = " ".join((FOLDER.parents[2] / "docs/measured.md").read_text(encoding="utf-8").split())
-    runs = [name for name in EVENTS if name.endswith("eager")]
-    scripts = EVENTS.keys() - set(runs)
-    equal = len(scripts - OTHERWISE.keys()), len(set(runs) - OTHERWISE.keys())
-    said = f"in {equal[0]} of {len(scripts)} of these scripts and in {equal[1]} of {len(runs)} runs"
-    assert said in page

@@ -13,6 +13,7 @@ import pytest
 
 from nanolint.memory.compiled.derive import capture
 from nanolint.memory.compiled.derive.unverified import UNVERIFIED
+from tests.support.rows import each_row
 from tests.tables.operations import derived, recorded_entries
 from validation.record_compiled_operations import recorded, sample
 
@@ -68,7 +69,7 @@ def found(name: str) -> tuple[list[Any], list[str]]:
     return derived(FIRST[name])
 
 
-@pytest.mark.parametrize("name", FIRST)
+@each_row("compiled_operations", FIRST)
 def test_it_has_a_formula_or_is_named(name: str) -> None:
     _, doubts = found(name)
     if doubts and any("is not verified" in each for each in doubts):

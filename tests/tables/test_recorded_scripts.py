@@ -38,10 +38,3 @@ def test_the_six_kinds_and_four_more_are_there() -> None:
         "nanochat", "build-nanogpt", "llm.c", "modded-nanogpt", "nanoMoE", "Hugging Face Trainer",
     }  # fmt: skip
     assert all((HERE / "stand_ins" / row["before"]).is_file() for row in rows() if row["before"])
-
-
-@EACH
-def test_the_table_of_the_docs_has_it(row: dict[str, Any]) -> None:
-    table = (HERE.parent / "docs" / "trace.md").read_text(encoding="utf-8")
-    assert f"{row['traced']['max_memory_allocated']:,}" in table
-    assert row["command"] in table
