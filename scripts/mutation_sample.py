@@ -45,15 +45,16 @@ def at(number):
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
     if (number, test) not in SEEN:
         SEEN.add((number, test))
-        with open(os.path.join(os.environ["NANOLINT_REACHED"], str(os.getpid())), "a") as file:
+        with open(os.path.join(FOLDER, str(os.getpid())), "a") as file:
             file.write(f"{number}\\t{test}\\n")
 """
 TIMES = """
 import json, os
 def pytest_runtest_logreport(report):
-    with open(os.path.join(os.environ["NANOLINT_REACHED"], "times.jsonl"), "a") as file:
-        row = (report.nodeid, report.when, report.duration, report.outcome)
-        file.write(json.dumps(row) + "\\n")
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        with open(os.path.join(FOLDER, "times.jsonl"), "a") as file:
+            row = (report.nodeid, report.when, report.duration, report.outcome)
+            file.write(json.dumps(row) + "\\n")
 """
 COMPARISONS = {
     ast.Lt: "<=",
@@ -163,7 +164,8 @@ def choose(count: int) -> list[Mutant]:
 def copy(folder: Path) -> Path:
     """A copy of the checkout with an environment of its own, which imports the copy."""
     subprocess.run(("git", "clone", "-q", str(ROOT), str(folder)), check=True)
-    subprocess.run((sys.executable, "-m", "venv", "--without-pip", folder / ".venv"), check=True)
+    command = (sys.executable, "-m", "venv", "--without-pip", str(folder / ".venv"))
+    subprocess.run(command, check=True)
     packages = next(Path(sys.prefix).glob("lib/python*/site-packages"))
     own = next((folder / ".venv").glob("lib/python*/site-packages"))
     lines = (folder, folder / "rules", packages)
@@ -183,8 +185,9 @@ def reach(kept: Path, mutants: list[Mutant], arguments: list[str]) -> None:
     kept.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         clone = copy(Path(temporary, "clone"))
-        clone.joinpath("nanolint/reached_by.py").write_text(REACHED, "utf-8")
-        clone.joinpath("times_of.py").write_text(TIMES, "utf-8")
+        where = f"FOLDER = {str(kept)!r}\n"  # not in the environment, which some tests empty
+        clone.joinpath("nanolint/reached_by.py").write_text(where + REACHED, "utf-8")
+        clone.joinpath("times_of.py").write_text(where + TIMES, "utf-8")
         for number, mutant in sorted(enumerate(mutants), key=lambda one: -one[1].column):
             path = clone / mutant.path
             said = f"(reached_by.at({number}) or ({mutant.before}))"
@@ -194,8 +197,16 @@ def reach(kept: Path, mutants: list[Mutant], arguments: list[str]) -> None:
             path = clone / name
             own = f"{future}from nanolint import reached_by\n"
             path.write_text(path.read_text("utf-8").replace(future, own, 1), "utf-8")
-        command = (clone / ".venv/bin/pytest", "-p", "times_of", "-q", "--tb=short", *arguments)
-        environment = os.environ | {"NANOLINT_REACHED": str(kept), "PYTHONPATH": str(clone)}
+        command = (
+            clone / ".venv/bin/pytest",
+            "-p",
+            "times_of",
+            "-q",
+            "--tb=short",
+            "tests",
+            *arguments,
+        )
+        environment = os.environ | {"NANOLINT_ROWS": "all", "PYTHONPATH": str(clone)}
         subprocess.run(command, cwd=clone, env=environment, check=False)
 
 
@@ -225,7 +236,7 @@ def tried(clone: Path, mutant: Mutant, tests: list[tuple[float, str]]) -> str:
     original = path.read_text("utf-8")
     path.write_text(mutant.within(original, mutant.after), "utf-8")
     try:
-        taken, chosen = 0.0, []
+        taken, chosen = 0.0, list[str]()
         for seconds, test in tests:
             taken += seconds
             if chosen and (taken > LIMIT_S / 2 or len(chosen) == 400):
