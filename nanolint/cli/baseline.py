@@ -70,7 +70,8 @@ def _read(path: Path) -> dict[str, frozenset[str]]:
         version, findings = content["version"], content["findings"]
         if version != VERSION:
             raise UsageError(
-                f"--baseline: {path}: written by another version of nanolint; write it again"
+                f"--baseline: {path}: another version of nanolint wrote it; write it again with "
+                f"--write-baseline"
             )
         return {
             name: frozenset(each for found in rules.values() for each in found)

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
 
 DESCRIPTION = """\
-Say before a GPT training run whether it fits its GPU, and what else would go
-wrong, from its script, config and launch line. Nothing is executed, and no GPU
-is needed.
+Check whether a GPT training run fits on its GPU, and find other mistakes, from
+its script, config and launch line. It runs none of your code and needs no GPU.
 
   nanolint config/train_gpt2.py --gpu rtx-4070
   nanolint --fix config/*.py
@@ -23,21 +22,23 @@ is needed.
 
 EPILOG = """\
 commands, as the first argument:
-  check      find what would go wrong in files, and fix it (the default)
-  explain    where the memory of a run goes
-  fit        which micro-batch fits which GPU
+  check      find mistakes in files, and fix them (the default)
+  explain    show where the memory of a run goes
+  fit        list the largest micro-batch that fits each GPU
   launch     check a launch line: nanolint launch -- torchrun ... train.py x.py
   trace      run a script on your own PyTorch without a card, to see its memory
-  rule       what a rule looks for, and why
-  gpus       the cards that nanolint knows by name
-  settings   the settings in force, and where they come from
-  version    versions, for bug reports
-  server     the language server, for editors
-  completion completion for bash, zsh or fish
+  rule       show what a rule reports, and why
+  gpus       list the cards that nanolint knows by name
+  settings   show the settings in force, and where each comes from
+  version    print the versions that a bug report needs
+  server     start the language server for an editor
+  completion print the completion for bash, zsh or fish
 
-exit status: 0 clean or all fixed, 1 errors or warnings remain (a run in doubt
-that may not fit is a warning), 2 wrong usage or unreadable input. A run
-without a number is 0, and 1 with --fail-on unknown."""
+exit status:
+  0  clean, or everything is fixed; also a run without a number
+  1  errors or warnings remain; a doubted run that may not fit is a warning.
+     --fail-on unknown: a run without a number, too
+  2  wrong usage, or input that cannot be read"""
 
 USAGE = "[check] [OPTION]... [FILE|DIR|-]..."
 STDIN = "-"
@@ -61,13 +62,15 @@ def run(arguments: list[str], streams: Streams) -> int:
     if STDIN in paths and len(paths) > 1:
         raise UsageError("- (standard input) cannot be checked together with files")
     if options.add_ignore and (options.fix or options.diff or paths == [STDIN]):
-        raise UsageError("--add-ignore goes with files, and with neither --fix nor --diff")
+        raise UsageError("--add-ignore needs files, and cannot be combined with --fix or --diff")
     if options.diff and options.output_format in FOR_PROGRAMS:
-        raise UsageError(f"--diff prints a diff, not {options.output_format}; give one of them")
+        raise UsageError(
+            f"--diff prints a diff, not {options.output_format}; give only one of them"
+        )
     if options.watch and (paths == [STDIN] or options.fix or options.output_file):
-        raise UsageError("--watch goes with files, and neither with --fix nor with --output-file")
+        raise UsageError("--watch needs files, and cannot be combined with --fix or --output-file")
     if options.stdin_filename is not None and paths != [STDIN]:
-        raise UsageError("--stdin-filename goes with - (standard input)")
+        raise UsageError("--stdin-filename needs - (standard input)")
     # Only now is it certain that anything will be judged; what follows imports the engine.
     from nanolint.cli import session
     from nanolint.cli.configuration import Configuration

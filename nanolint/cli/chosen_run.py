@@ -194,5 +194,5 @@ def _naming(runs: Sequence[Launched], start: str) -> str:
     first = [(name, said[0][name]) for name in names if name in said[0]]
     if first and sum(all(each.get(name) == value for name, value in first) for each in said) == 1:
         words = " ".join(name if not value else f"{name}={value}" for name, value in first)
-        return f"{start} {words}, or what another one has"
-    return "-- and the launch line itself, with the values that are meant"
+        return f"{start} {words}or the values of another run"
+    return "-- and the launch line itself, with its values"

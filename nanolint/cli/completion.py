@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from nanolint.cli.streams import Streams
 
-TEXT = "Print the completion of commands, options, cards, rules and keys for a shell."
+TEXT = "Print a shell's completion of commands, options, cards, rules and keys."
 EPILOG = """\
 bash:  eval "$(nanolint completion bash)"      in ~/.bashrc
 zsh:   eval "$(nanolint completion zsh)"       in ~/.zshrc, below compinit

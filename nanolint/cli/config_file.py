@@ -68,7 +68,7 @@ def named(given: str, stands_for: str | None) -> Named:
     if given == STDIN:
         return Named(stands_for or STDIN_NAME, Path(stands_for) if stands_for else None, True)
     if stands_for is not None:
-        raise UsageError("--stdin-filename goes with - (standard input)")
+        raise UsageError("--stdin-filename needs - (standard input)")
     return Named(given, Path(given))
 
 

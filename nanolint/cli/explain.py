@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from nanolint.rule.case import Case
 
 DESCRIPTION = """\
-Show where the memory of a run goes, phase by phase, whether it fits a GPU, and
-what would help.
+Show where the memory of a run goes in each phase, whether the run fits a GPU,
+and what would make it fit.
 
   nanolint explain config/train_gpt2.py --gpu rtx-4070
   nanolint explain config/train_gpt2.py --gpu rtx-4070 --plot memory.svg
@@ -84,7 +84,7 @@ def parser() -> Parser:
     made.add_argument(
         "--lines",
         action="store_true",
-        help="show what each line of model.py keeps for the backward pass and has at the peak",
+        help="show what each line of model.py keeps for the backward pass and holds at the peak",
     )
     made.add_argument(
         "--plot",
@@ -96,24 +96,24 @@ def parser() -> Parser:
         "--html",
         type=Path,
         metavar="OUT.html",
-        help="write one page to send: the timeline of a step, the budget, what would help",
+        help="write a page that you can send: timeline of a step, budget, ways out",
     )
     made.add_argument(
         "--snapshot",
         type=Path,
         metavar="OUT.pickle",
-        help="write the predicted memory snapshot in PyTorch's format, for pytorch.org/memory_viz",
+        help="write the predicted memory snapshot for pytorch.org/memory_viz",
     )
     made.add_argument(
         "--oom",
         metavar="FILE|-",
-        help="compare PyTorch's out-of-memory error, pasted into FILE, with the replay",
+        help="compare the prediction with the out-of-memory error of PyTorch in FILE",
     )
     made.add_argument(
         "--compare",
         type=Path,
         metavar="SNAPSHOT.pickle",
-        help="compare a snapshot of torch.cuda.memory._dump_snapshot with the prediction",
+        help="compare the prediction with a snapshot of torch.cuda.memory._dump_snapshot",
     )
     made.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     add_target_options(made)

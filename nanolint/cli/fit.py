@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from nanolint.report.fit import Row
 
 DESCRIPTION = """\
-List the largest micro-batch that fits each card with room to spare, and the
-accumulation that keeps the effective batch.
+List the largest micro-batch that comfortably fits each card, and the
+accumulation steps that keep the effective batch.
 
   nanolint fit config/train_gpt2.py
   nanolint fit config/train_gpt2.py --gpu rtx-4070 --gpu 8xA100-40GB"""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LAPTOP = "Laptop"
 INDENT, COLUMNS = 6, 80
-DESCRIPTION = "List the cards that nanolint knows, with the memory that PyTorch reports there."
+DESCRIPTION = "List the cards that nanolint knows, and the memory that PyTorch reports."
 
 
 def run(arguments: list[str], streams: Streams) -> int:
@@ -46,7 +46,7 @@ def run(arguments: list[str], streams: Streams) -> int:
 def parser() -> Parser:
     """The options of the command."""
     made = Parser("nanolint gpus", "[QUERY] [OPTION]...", DESCRIPTION)
-    made.add_argument("query", nargs="*", help="words of the name, or a size: a100, 12GB")
+    made.add_argument("query", nargs="*", help="part of a name, or a size: a100, 12GB")
     made.add_argument("--format", choices=("text", "json"), default="text")
     made.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     return made
@@ -69,7 +69,7 @@ def _print_names(gpus: Sequence[Gpu], out: Printer) -> None:
             words.append(f"and {rest} for laptops")
         for row, line in enumerate(_lines(words, (out.width or COLUMNS) - INDENT)):
             out.line((f"{head if row == 0 else '':<{INDENT}}", "bold"), line)
-    out.line(("`nanolint gpus 4070` says more of a card; capability first", "dim"))
+    out.line(("`nanolint gpus 4070` says details of a card; its capability stands first", "dim"))
 
 
 def _lines(words: Sequence[str], width: int) -> Iterator[str]:
@@ -91,4 +91,4 @@ def _print_table(gpus: Sequence[Gpu], out: Printer) -> None:
         capability = ".".join(map(str, gpu.compute_capability)) if gpu.compute_capability else "-"
         out.line(f"{gpu.name:<{widest}}  {total:>11}  {gpu.sm_count or '-':>4}  {capability}")
     if any(gpu.estimated for gpu in gpus):
-        out.line(("~ estimated: PyTorch's own figure for this card is not known", "dim"))
+        out.line(("~ estimated: the figure that PyTorch reports for this card is not known", "dim"))

@@ -183,7 +183,7 @@ def _ignored(
     after = linted(text)
     codes = {each.code for each in found}
     if any(each.code in codes for each in after.diagnostics):
-        why = "comments would not silence all that is found"
+        why = "comments cannot silence all findings"
         return replace(result(source.text, report), error=f"not changed: {why}"), raw
     try:
         return replace(result(text, after), ignored=tuple(found)), encode(source, text)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nanolint.cli.launched import Launched
 
 MOST_BEFORE = 20  # runs that one may go on from
-NO_LAUNCH = "no line launches a training script"
+NO_LAUNCH = "no line starts a training script"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ overrides and allocator.
 
   nanolint launch --gpu a100-40gb -- \\
     torchrun --nproc_per_node=8 train.py config/train_gpt2.py
-  nanolint run.sh    checks the launch lines in a shell script"""
+  nanolint run.sh    checks the launch lines of a shell script"""
 
 
 def parser() -> Parser:
@@ -34,7 +34,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     options = parser().parse(given, streams)
     if options.files or not words:
         raise UsageError(
-            "the launch line stands after --, as in: "
+            "put the launch line after --, as in: "
             "nanolint launch -- torchrun --nproc_per_node=8 train.py config/x.py"
         )
     from nanolint.cli import session

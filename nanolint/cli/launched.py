@@ -130,7 +130,7 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
         raise NotJudged(str(error)) from error
     written = next((a for a in read if isinstance(a, Path) and str(a) in launch.written), None)
     if written is not None:
-        raise NotJudged(f"{written} is written by the script itself")
+        raise NotJudged(f"{written} is a file that the script itself writes")
     arguments = tuple(each for a in read for each in _placed(a, folder, launch))
     for each in arguments:
         if isinstance(each, Path) and not is_file(each):
@@ -202,7 +202,7 @@ def _taken_for_granted(processes: Processes) -> tuple[str, ...]:
     if processes.why is None or processes.every_card:  # of which a verdict says what it took
         return ()
     if processes.count is None:
-        return (f"the number of processes is not known: {processes.why}",)
+        return (f"the number of processes is unknown: {processes.why}",)
     return (processes.why,)
 
 

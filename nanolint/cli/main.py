@@ -74,7 +74,7 @@ def main(
         return FAILURE
     except Exception as error:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
-            streams.warn(f"nanolint: the report cannot be written: {error.strerror}")
+            streams.warn(f"nanolint: cannot write the report: {error.strerror}")
             return FAILURE
         return _internal_error(error, argv, streams)
     return status
@@ -100,7 +100,7 @@ def _command(command: str, argv: list[str], streams: Streams) -> int:
     _forget_files()
     try:
         if not _has_folder():
-            raise UserError("the working folder is gone, or not ours to see")
+            raise UserError("the working folder does not exist, or nanolint may not read it")
         status: int = import_module(COMMANDS[command]).run(argv, streams)
     except Exit:
         return CLEAN

@@ -21,7 +21,7 @@ def _one_launch(words: Sequence[str], streams: Streams) -> Launched | None:
         return None
     found = launches_in(as_line(words))
     if len(found) != 1:
-        raise UsageError(f"after --: {len(found) or 'no'} runs, where one is meant")
+        raise UsageError(f"after --: {len(found) or 'no'} runs; give one")
     _remark(found[0], streams)
     return found[0]
 

@@ -79,7 +79,7 @@ class Parser(argparse.ArgumentParser):
             near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             if "_" in unknown[0]:  # as all of nanoGPT's keys of more than one word, and no option
-                hint = f"; what train.py reads goes behind --, as in `FILE -- {unknown[0]}`"
+                hint = f"; put options of train.py after --, as in `FILE -- {unknown[0]}`"
             self.error(f"unknown option {unknown[0]}{hint}")
         return options
 

@@ -151,8 +151,8 @@ def _ended(codes: Sequence[int | None]) -> str:
     numbers = {-code for code in codes if code is not None and code < 0}
     number = min(numbers - {signal.SIGTERM} or numbers, default=0)
     if not number:
-        return "the process that checked it ended before it was done"
-    told = f"the process that checked it was ended by {signal.Signals(number).name}"
+        return "the process that checked it ended too early"
+    told = f"the process that checked it was killed by {signal.Signals(number).name}"
     if number == getattr(signal, "SIGKILL", None):
         return f"{told}: this machine may have too little memory (RAM) for it"
     return told

@@ -62,7 +62,8 @@ class Profiler:
         key = self.resolution.deciding.get("batch_size", "batch_size")
         if key is None:
             raise UsageError(
-                f"{self.config.name}: its micro-batch is computed by the script, and cannot be set"
+                f"{self.config.name}: its micro-batch is computed by the script, so it "
+                f"cannot be set"
             )
         return key
 
@@ -118,7 +119,7 @@ class Profiler:
             elif given.place.path is not None and given.place.span is not None:
                 edits.append((given.place, value))
             else:
-                raise UsageError(f"{self.config.name}: {given.key} cannot be set for a trace")
+                raise UsageError(f"{self.config.name}: a trace cannot set {given.key}")
         return Asked(tuple(argv), _edited(edits))
 
     def _resolved(self, values: Mapping[str, int]) -> Resolution:
@@ -175,7 +176,7 @@ def profile(
     config, resolution = profiler.config, profiler.resolution
     root, script = config.config.project.root, config.config.project.train_script
     if root is None or script is None:
-        raise UsageError(f"{config.name}: no training script is known that runs it")
+        raise UsageError(f"{config.name}: nanolint found no training script that runs it")
     micro_batch, accumulation, run = profiler.micro_batch, profiler.accumulation, profiler.run
     free = free_keys(micro_batch, accumulation)
     try:
@@ -232,7 +233,7 @@ def config_of(words: str, options: Namespace, streams: Streams) -> ConfigFile:
 
     found = [each.launch for each in find_launches(words, every=True) if each.launch is not None]
     if len(found) != 1:
-        raise UsageError(f"{words}: not one launch line that nanolint reads")
+        raise UsageError(f"{words}: nanolint cannot read it as one launch line")
     try:
         launched = locate(found[0])
     except NotJudged as error:

@@ -44,5 +44,5 @@ def refused_by_project(
         words = [each for each in options.arguments if isinstance(each, Override)]
         given = next((each for each in words if each.dashed and not each.in_config), None)
         if given and not needs_dashes(project.tree.body[project.configurator], project.root):
-            return f"the configurator takes {given.key}=VALUE; with dashes it sets no such key"
+            return f"the configurator takes {given.key}=VALUE, without dashes"
     return "; ".join(reason for _, reason in override_faults(overrides, project)) or None

@@ -31,7 +31,7 @@ CLEAN, FINDINGS, FAILURE = 0, 1, 2
 FULL = "full"  # the format for people, which begins with the verdict
 
 NAME_A_TARGET = (
-    "no target GPU, so memory and GPU rules were skipped; name one with --gpu rtx-4070 "
+    "no target GPU, so nanolint skipped the memory and GPU rules; name one with --gpu rtx-4070 "
     '(`nanolint gpus` lists them), NANOLINT_GPU, or gpu = "rtx-4070" under [tool.nanolint]'
 )
 
@@ -114,7 +114,7 @@ def _tell(results: Results, streams: Streams, configuration: Configuration) -> N
             streams.warn_as_is(file.trace.rstrip())
         for dropped in file.dropped:
             code = dropped.diagnostic.code
-            streams.warn(f"nanolint: {file.name}: fix of {code} left out: {dropped.reason}")
+            streams.warn(f"nanolint: {file.name}: left out the fix of {code}: {dropped.reason}")
     if any(file.trace for file in results.files) and not traced:
         streams.warn(bugs.HINT)
     if options.quiet:
@@ -143,8 +143,9 @@ def _no_target(files: Sequence[FileResult], configuration: Configuration) -> str
     patterns = ", ".join(pattern for table in sourced.settings.target for pattern in table.files)
     others = f" and {_number(len(files) - 1, 'other file')}" if len(files) > 1 else ""
     return (
-        f"no target GPU for {first}{others}, so memory and GPU rules were skipped: the targets in "
-        f"{sourced.origin('target')} are for files that match {patterns} only"
+        f"no target GPU for {first}{others}, so nanolint skipped the memory and GPU rules: the "
+        f"targets in "
+        f"{sourced.origin('target')} apply only to files that match {patterns}"
     )
 
 

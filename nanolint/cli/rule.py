@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nanolint.report.printer import Printer
     from nanolint.rule.api import Rule
 
-DESCRIPTION = "Print what a rule looks for, and why. Without a rule: the list of all rules."
+DESCRIPTION = "Print what a rule reports, and why. Without a rule, list all rules."
 
 
 def run(arguments: list[str], streams: Streams) -> int:

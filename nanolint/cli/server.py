@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from nanolint.cli.streams import Streams
 
 DESCRIPTION = """\
-Serve an editor over the language server protocol, on standard input and
-output: findings while you type, their fixes, and what each line costs.
-docs/editors.md says how editors start it."""
+Start the language server for an editor, on standard input and output. It shows
+findings while you type, their fixes, and the memory of each line.
+docs/editors.md says how an editor starts it."""
 
 
 def run(arguments: list[str], streams: Streams) -> int:
     """Serve until the editor leaves; returns the exit status."""
     parser = Parser("nanolint server", "", DESCRIPTION)
     # Clients that cannot leave it out say that they talk over these streams, as all of them do.
-    parser.add_argument("--stdio", action="store_true", help="the default, and the only way")
+    parser.add_argument(
+        "--stdio", action="store_true", help="the default; there is no other transport"
+    )
     parser.parse(arguments, streams)
     try:
         from nanolint.lsp.serving import serve
@@ -31,7 +33,7 @@ def run(arguments: list[str], streams: Streams) -> int:
         needed = "the language server needs pygls: pip install 'nanolint[server]'"
         raise UsageError(needed) from None
     if not sys.stdin.readable():
-        raise UsageError("the language server talks over standard input, which is closed")
+        raise UsageError("the language server needs standard input, which is closed")
     with _own(sys.stdin, "rb") as requests, _own(sys.stdout, "wb") as answers:
         return 0 if serve(requests, answers) else 1
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nanolint.linting.plan import Plan
     from nanolint.report.printer import Printer
 
-DESCRIPTION = "Print every setting in force for a file, and where each came from."
+DESCRIPTION = "Print every setting in force for a file, and where each comes from."
 
 
 def run(arguments: list[str], streams: Streams) -> int:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from nanolint.linting.discovery import Candidate
 
 NAMES = {
-    FileKind.SCRIPT: "code: no run, checked by the rules about code",
-    FileKind.TRAIN_SCRIPT: "training script: the run of its own values",
+    FileKind.SCRIPT: "code: no run; the rules about code check it",
+    FileKind.TRAIN_SCRIPT: "training script: a run with its own values",
 }
 CONFIG = "config: a run"
-NOTHING = "code: nothing in it that a rule looks for"
+NOTHING = "code: nothing that a rule checks"
 
 
 def show_files(paths: Sequence[str], configuration: Configuration, streams: Streams) -> int:

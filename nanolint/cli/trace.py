@@ -38,10 +38,10 @@ nanolint trace runs the code of {folder} with its interpreter {python}.
 {protection}
 Run it? [y/N] """
 PROTECTED = """\
-It has no network and no sockets. Files that it writes are thrown away.
-It can read all that you can read."""
+It has no network and no sockets. nanolint discards the files that it writes.
+It can read every file that you can read."""
 UNPROTECTED = """\
---unprotected: it has the network, and can change and delete all files that you can."""
+--unprotected: it can use the network, and change and delete your files."""
 
 
 def run(arguments: list[str], streams: Streams) -> int:
@@ -49,9 +49,9 @@ def run(arguments: list[str], streams: Streams) -> int:
     given, words = split_launch(arguments)
     options = parser().parse(given, streams)
     if not words:
-        raise UsageError("the command stands after --, as in: nanolint trace -- python train.py")
+        raise UsageError("put the command after --, as in: nanolint trace -- python train.py")
     if not sys.platform.startswith("linux"):
-        raise UsageError("nanolint trace needs Linux: CUDA's library is stood in for by the loader")
+        raise UsageError("nanolint trace needs Linux, whose loader can replace CUDA's library")
     from nanolint.cli.configuration import Configuration
     from nanolint.report.plot_subject import subject_of_tape
     from nanolint.trace.launch import read_command
@@ -65,7 +65,7 @@ def run(arguments: list[str], streams: Streams) -> int:
         raise UsageError(f"--before: {options.before}: no such file")
     machines = Configuration(options).plan_of(folder).setup(folder / command.argv[0]).targets
     if options.format == "json" and options.try_values is not None:
-        raise UsageError("--try prints text; leave --format json out")
+        raise UsageError("--try prints text; leave out --format json")
     if options.format == "json" and len(machines) > 1:
         raise UsageError("--format json takes one GPU; choose one with --gpu")
     if options.plot is not None:
@@ -75,7 +75,9 @@ def run(arguments: list[str], streams: Streams) -> int:
     if options.profile and (
         options.format == "json" or options.try_values or options.snapshot or options.plot
     ):
-        raise UsageError("--profile goes without --format json, --try, --snapshot and --plot")
+        raise UsageError(
+            "--profile cannot be combined with --format json, --try, --snapshot or --plot"
+        )
     world = options.world_size or command.world_size or 1
     request = _request(command, options, folder, world)
     _ask(request, streams, allowed=options.yes)
@@ -162,7 +164,7 @@ def _ask(request: Request, streams: Streams, *, allowed: bool) -> None:
     if allowed or marker.exists():
         return
     if not streams.stdin.isatty():
-        raise UsageError("trace runs the project's code, and nobody is there to ask: add --yes")
+        raise UsageError("trace runs the project's code and cannot ask for consent here: add --yes")
     protection = PROTECTED if request.protected else UNPROTECTED
     folder, python = (printable(str(each)) for each in (request.folder, request.python))
     streams.stderr.write(QUESTION.format(folder=folder, python=python, protection=protection))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nanolint.cli.streams import Streams
 
-DESCRIPTION = "Print the versions that matter for a bug report."
+DESCRIPTION = "Print the versions that a bug report needs."
 PACKAGES = ("libcst", "pydantic", "rich", "pathspec", "nvidia-ml-py", "pygls")
 
 

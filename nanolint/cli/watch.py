@@ -26,7 +26,7 @@ def watch(check: Callable[[], int], streams: Streams) -> NoReturn:
         with noting() as reads:
             check()
         streams.stdout.flush()
-        streams.warn("nanolint: watching; Ctrl-C ends it")
+        streams.warn("nanolint: watching; press Ctrl-C to stop")
         while unchanged(reads):
             sleep(POLL_SECONDS)
         forget()

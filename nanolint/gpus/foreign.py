@@ -24,10 +24,10 @@ def why_unmodelled(name: str) -> str | None:
     bare = " ".join(re.split(r"[\s_-]+", name.lower())).strip()
     for pattern, whose, backend in _MAKERS:
         if pattern.fullmatch(bare):
-            return f"it is {whose}, and only CUDA's memory is modelled, not {backend}'s"
+            return f"it is {whose}; nanolint models the memory of CUDA, not of {backend}"
     if _JETSON.fullmatch(bare):
         return (
-            "a Jetson shares its memory with the system, so what a run may take is not known; "
-            "give that as a size, such as 12GiB"
+            "a Jetson shares its memory with the system; "
+            "give the part that a run may use as a size, such as 12GiB"
         )
     return None

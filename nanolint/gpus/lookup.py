@@ -161,7 +161,7 @@ def _find_one(text: str, query: str) -> Gpu:
 def _slice(part: Slice, query: str) -> Gpu:
     """The slice of the card that has such slices; of several sizes, of the one it is most of."""
     if not part.card:
-        raise UnmodelledGpu(query, "name the card too, such as 'A100 40GB MIG 1g.5gb'")
+        raise UnmodelledGpu(query, "also name the card, such as 'A100 40GB MIG 1g.5gb'")
     whole = _find_one(part.card, query)
     named = _split_size(part.card)[1] is not None
     sizes = [gpu for gpu in catalogue.load() if _family(gpu) == _family(whole)]

@@ -74,6 +74,6 @@ def _source(text: str, start: int, whole: Placed) -> Placed:
     for each in starts:
         match = _STRING.match(text, each)
         if match is None:
-            raise ValueError("a line of a cell is no text")
+            raise ValueError("a line of a cell is not a text")
         parts.append(unescaped(whole.part(match.start() + 1, match.end() - 1)))
     return joined(parts)

@@ -86,10 +86,10 @@ def unread_engines(options: Options) -> Iterator[str]:
     """What accelerate is told to train with that is not read: a line for each."""
     for name in _ENGINES:
         if name in options.flags:
-            yield f"--{name.replace('-', '_')} is not read; memory is another with it"
+            yield f"--{name.replace('-', '_')} is not modelled, and changes the memory"
     compiler = options.values.get(_COMPILER)
     if compiler is not None and compiler.text.lower() != "no":
-        yield f"--dynamo_backend={compiler.text} is not read; it compiles the model"
+        yield f"--dynamo_backend={compiler.text} is not modelled; it compiles the model"
 
 
 def unread_files(files: Iterable[Argument], words: Sequence[Argument]) -> Iterator[str]:
@@ -104,8 +104,8 @@ def unread_files(files: Iterable[Argument], words: Sequence[Argument]) -> Iterat
             named += [value] if equals else [each.text for each in words[at + 1 : at + 2]]
     for each in dict.fromkeys(named):
         if each.endswith((".json", ".yaml", ".yml")):
-            sets = "it may set the micro-batch, the passes and the optimizer"
-            yield f"{each} is not read but where the script gives it to DeepSpeed; {sets}"
+            sets = "it may set the micro-batch, the accumulation steps and the optimizer"
+            yield f"nanolint reads {each} only if the script passes it to DeepSpeed; {sets}"
 
 
 def _completed(name: str, known: frozenset[str]) -> str:
@@ -133,8 +133,10 @@ def accelerate(words: list[Argument]) -> tuple[Processes, Options]:
     if given is not None:
         return _plain_count(given), options
     if "config-file" in options.values:
-        return Processes(None, f"{options.values['config-file'].text} says how many"), options
-    return Processes(None, "accelerate takes their number from its own configuration"), options
+        return Processes(
+            None, f"{options.values['config-file'].text} contains their number"
+        ), options
+    return Processes(None, "accelerate reads their number from its own configuration"), options
 
 
 def deepspeed(words: list[Argument]) -> tuple[Processes, Options]:
@@ -146,17 +148,19 @@ def deepspeed(words: list[Argument]) -> tuple[Processes, Options]:
         slots = re.fullmatch(r"[\w.-]+:([\d,]+)", listed.text)
         if slots is not None and listed.unknown is None:
             return Processes(len(slots[1].strip(",").split(","))), options
-        return Processes(None, f"deepspeed takes them from {listed.text}"), options
+        return Processes(None, f"deepspeed reads them from {listed.text}"), options
     gpus, nodes = values.get("num-gpus"), values.get("num-nodes")
     if gpus is None:
         here = "hostfile" not in values and "H" not in values and nodes is None
-        why = "deepspeed takes one for each GPU that it finds"
+        why = "deepspeed starts one for each GPU that it finds"
         return Processes(None, why, every_card=here), options
     each = _plain_count(gpus)
     if nodes is None and not ("hostfile" in values or "H" in values):
         return _product(each, Processes(1)), options
     if nodes is None:
-        return Processes(None, "deepspeed's host file says on how many machines"), options
+        return Processes(
+            None, "the number of machines stands in the host file of deepspeed"
+        ), options
     return _product(each, _plain_count(nodes)), options
 
 
@@ -168,7 +172,7 @@ def mpi(words: Sequence[Argument]) -> Processes:
                 return _plain_count(words[at + 1])
             if word.text.startswith(f"{name}="):
                 return _plain_count(_behind_equals(word))
-    return Processes(None, "mpirun takes their number from its hosts")
+    return Processes(None, "mpirun reads their number from its hosts")
 
 
 def mpi_variables(tasks: Processes) -> dict[str, Argument]:
@@ -189,7 +193,7 @@ def srun(words: Sequence[Argument], batch: Mapping[str, str]) -> Processes:
     counts = {name: _integer(text.partition("-")[0]) for name, text in given.items()}
     for name in ("ntasks", "nodes", "ntasks-per-node"):
         if name in given and not counts[name]:
-            return Processes(None, f"--{name}={given[name]} is known only when it runs")
+            return Processes(None, f"--{name}={given[name]} is known only at run time")
     per_node, nodes = counts.get("ntasks-per-node"), counts.get("nodes")
     if counts.get("ntasks"):
         return Processes(counts["ntasks"])
@@ -234,7 +238,7 @@ def _nodes(given: Argument | None) -> Processes:
         return Processes(1)
     least, colon, most = given.text.partition(":")
     if colon and least != most and given.unknown is None and _integer(least):
-        why = f"--nnodes={given.text} lets {least} to {most} machines join; taken for {least}"
+        why = f"--nnodes={given.text} allows {least} to {most} machines; assuming {least}"
         return Processes(_integer(least), why)
     return _plain_count(given) if not colon else Processes(_integer(least))
 
@@ -248,7 +252,7 @@ def _count(given: Argument | None, environment: Mapping[str, Argument]) -> Proce
 def _plain_count(given: Argument) -> Processes:
     count = _integer(given.text)
     if count is None:
-        return Processes(None, given.unknown or f"{given.text} is no number of processes")
+        return Processes(None, given.unknown or f"{given.text} is not a number of processes")
     return Processes(count)
 
 

@@ -154,7 +154,7 @@ class _Reader:
         if precision is None and found is not None and found.precision is not None:
             precision = Argument(found.precision)
         variable = accelerate.PRECISION_VARIABLE
-        unknown = Argument(f"${variable}", "accelerate takes it from its own configuration")
+        unknown = Argument(f"${variable}", "accelerate reads it from its own configuration")
         self._environment.setdefault(variable, precision or unknown)
         script = self._launched(processes, options)
         if found is not None and found.engine is None:
@@ -188,7 +188,7 @@ class _Reader:
 
     def _path(self, word: Argument) -> Path:
         if word.unknown is not None:
-            raise UnknownScript(f"which script it starts is not known: {word.unknown}")
+            raise UnknownScript(f"the script that it starts is unknown: {word.unknown}")
         if not word.text.endswith(".py"):
             raise NotALaunch(f"expected the training script, found {word.text}")
         self._named(word)
@@ -202,10 +202,10 @@ class _Reader:
         if named is None:
             self._separator()
         if word.unknown is not None:
-            raise UnknownScript(f"which module it starts is not known: {word.unknown}")
+            raise UnknownScript(f"the module that it starts is unknown: {word.unknown}")
         parts = word.text.split(".")
         if not all(part.isidentifier() for part in parts):
-            raise NotALaunch(f"{word.text} is no name of a module")
+            raise NotALaunch(f"{word.text} is not the name of a module")
         self._is_module = True
         return Path(*parts).with_suffix(".py")
 
@@ -232,7 +232,7 @@ class _Reader:
             for at, letter in enumerate(option.text[1:], 2):
                 rest = option.text[at:]
                 if letter == "c":
-                    raise NotALaunch("python -c launches no training script")
+                    raise NotALaunch("python -c starts no training script")
                 if letter == "m":
                     if rest:
                         return option.since(at)
@@ -257,7 +257,7 @@ class _Reader:
 
     def _script_of_its_own(self) -> Nested:
         """``bash other.sh 8``, ``./other.sh``."""
-        path, *arguments = self._words or [Argument("it", "it reads what it is given")]
+        path, *arguments = self._words or [Argument("it", "it reads its commands from its input")]
         text = self._around.scripts(path.text) if path.unknown is None else None
         if text is None:
             raise NotALaunch(f"{path.text} is a script of its own")
@@ -284,13 +284,15 @@ class _Reader:
             return Processes(count, world.unknown if count is None else None, ranked=ranked)
         if self._tasks is None:
             if self._unknown_launcher is not None:
-                return Processes(None, f"what {self._unknown_launcher} starts is not known")
+                return Processes(
+                    None, f"the command that {self._unknown_launcher} starts is unknown"
+                )
             return Processes(1)
         count = self._tasks.count
         if count is not None and count > 1 and "RANK" not in self._environment:
             remarks.append(
-                f"{self._tasks_of} does not set RANK and WORLD_SIZE: a script that asks for these "
-                f"runs once in each task; taken for one run of {count} processes"
+                f"{self._tasks_of} does not set RANK and WORLD_SIZE, so a script that reads them "
+                f"runs once in each task; assuming one run of {count} processes"
             )
         return self._tasks
 
@@ -306,6 +308,6 @@ class _Reader:
                 if key == "expandable_segments":
                     allocator = "expandable" if value.strip().lower() == "true" else "default"
                 elif key:
-                    remarks.append(f"{variable}: {key} is not replayed")
+                    remarks.append(f"{variable}: {key} is not modelled")
             break
         return allocator, remarks

@@ -56,7 +56,7 @@ def _cells(text: str) -> list[Placed]:
             for each, there in zip_longest(texts, placed[: len(texts)])
         ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise NotANotebook("it is no notebook: no JSON with cells") from None
+        raise NotANotebook("it is not a notebook: it is not JSON with cells") from None
 
 
 def _source(cell: dict[str, Any]) -> str:

@@ -57,7 +57,7 @@ def launches_of(
     }
     for each in follow(text.text, world, text, around.scripts):
         if isinstance(each, Stopped):
-            yield Line(each.offset, None, f"not followed from here: {each.reason}")
+            yield Line(each.offset, None, f"nanolint cannot read it from here on: {each.reason}")
             continue
         try:
             yield from _started(each, around, depth)

@@ -41,7 +41,9 @@ def find_launches(text: str) -> Iterator[Found]:
     values = {str(key): _values(given, whole) for key, given in parameters.entries}
     count = prod(len(each) for each in values.values())
     if count > MOST_POINTS:
-        yield Found(row, None, f"its grid has {count:,} points, of which {MOST_POINTS} are checked")
+        yield Found(
+            row, None, f"its grid has {count:,} points; nanolint checks {MOST_POINTS} of them"
+        )
     for number, point in enumerate(product(*values.values())):
         if number >= MOST_POINTS:
             return
@@ -73,9 +75,9 @@ def _load(text: str) -> tuple[Mapping[Scalar, Node], Mapped]:
     sweep = dict(top.entries) if isinstance(top, Mapped) else {}
     parameters = sweep.get("parameters")
     if not isinstance(parameters, Mapped):
-        raise NotASweep("it describes no sweep: it has no parameters")
+        raise NotASweep("it is not a sweep: it has no parameters")
     if "program" not in sweep and "command" not in sweep:
-        raise NotASweep("it describes no sweep: it names no program")
+        raise NotASweep("it is not a sweep: it names no program")
     return sweep, parameters
 
 

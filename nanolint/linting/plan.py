@@ -193,7 +193,7 @@ def _world_size(sourced: Sourced, chosen: Choice) -> int | None:
         if _disagree(target.count, world_size):
             place = sourced.place("world-size")
             raise SettingsError(
-                f"{place}: {world_size} does not go with {target.label}; give one of them"
+                f"{place}: {world_size} does not go with {target.label}; give only one of them"
             )
     return world_size
 

@@ -104,7 +104,7 @@ def _load(path: Path) -> Sourced | None:
             raise SettingsError(f"{where} must be a table")
     elif isinstance(table.get("tool"), dict) and "nanolint" in table["tool"]:
         raise SettingsError(
-            f"{path}: leave out [tool.nanolint]; in this file the keys stand without a table"
+            f"{path}: leave out [tool.nanolint]; in this file the keys need no table"
         )
     return Sourced(validate(table, where), dict.fromkeys(table, str(path)), path)
 
@@ -117,10 +117,10 @@ def _read(path: Path) -> dict[str, Any]:
         content = read_bytes(path, MOST_BYTES)
         if content.startswith(BOM):
             raise SettingsError(
-                f"{path}: begins with a byte order mark, which TOML does not allow; save it without"
+                f"{path}: it begins with a byte order mark, which TOML forbids; save it without one"
             )
         return load_toml(content.decode())
     except UnicodeDecodeError as error:
-        raise SettingsError(f"{path}: not UTF-8, so not TOML") from error
+        raise SettingsError(f"{path}: it is not UTF-8, as TOML has to be") from error
     except (Unusable, NoSettings) as error:
         raise SettingsError(f"{path}: {error}") from error

@@ -82,8 +82,8 @@ def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
     if settings.platform == "macos" and (targets or claims):
         first = next(iter(targets), None) or claims[0][1]
         raise SettingsError(
-            f"{sourced.place('platform')}: macOS has no CUDA, so no run on it is judged for "
-            f"{first.label}; leave one of them out"
+            f"{sourced.place('platform')}: macOS has no CUDA, so it does not go with "
+            f"{first.label}; leave out one of them"
         )
     return Choice(
         tuple(placed(target, settings) for target in targets),
@@ -96,7 +96,7 @@ def choose(sourced: Sourced, environment: Mapping[str, str]) -> Choice:
 def _platform(sourced: Sourced, here: str) -> Iterator[str]:
     """That nobody said where the run is, and Windows, where it is checked, was taken for it."""
     if here == "win32" and sourced.origin("platform") == DEFAULT:
-        yield "checked as on Windows, as this machine is; --platform linux for another"
+        yield "checked for Windows, the system of this machine; --platform linux checks for Linux"
 
 
 def _taken(names: Iterable[str]) -> Iterator[str]:
@@ -107,7 +107,7 @@ def _taken(names: Iterable[str]) -> Iterator[str]:
         others = () if name.lower() == AUTO else other_sizes(name)
         if others:
             taken, else_ = find(name).gpu.name, " or ".join(others)
-            yield f"{name} means {taken}, sold first; if not, say {else_}"
+            yield f"{name}: assuming {taken}; for the other use {else_}"
 
 
 def _with_in_use(targets: Iterable[Machine], sourced: Sourced) -> tuple[Machine, ...]:
@@ -125,7 +125,7 @@ def _as_it_is_now(target: Machine, place: str) -> Machine:
     """``target``, the card in this machine, with what other programs hold of it now."""
     local = _local_here(place)
     if target.gpu.name != local.gpu.name:
-        asked = f"{AUTO} is what is in use on the card in this machine, a {local.gpu.name}"
+        asked = f"{AUTO} asks the card of this machine, a {local.gpu.name}"
         raise SettingsError(f"{place}: {asked}, and not on {target.gpu.name}")
     return replace(target, in_use_bytes=local.in_use_bytes)
 
@@ -166,7 +166,7 @@ def _from_tables(
             if target.count not in (None, table.count):
                 raise SettingsError(
                     f"{place}.count: {table.count} does not go with {target.label}; "
-                    "give one of them"
+                    "give only one of them"
                 )
             target = replace(target, count=table.count)
         if table.files:
@@ -192,7 +192,7 @@ def _local_here(place: str) -> LocalGpu:
     local = _local_gpu()
     notes.note(CARD_NOW, repr(local).encode())
     if local is None:
-        raise SettingsError(f"{place}: {AUTO} needs an NVIDIA card and its driver; found none")
+        raise SettingsError(f"{place}: {AUTO} needs an NVIDIA card and its driver, and found none")
     return local
 
 
@@ -213,7 +213,7 @@ def _holding(target: Machine, in_use: str, place: str) -> Machine:
     total = target.gpu.total_bytes
     if held >= total:
         card = f"{target.gpu.name} has {format_bytes(total)} in all"
-        raise SettingsError(f"{place}: {in_use} leaves nothing to the run: {card}")
+        raise SettingsError(f"{place}: {in_use} leaves nothing for the run: {card}")
     return replace(target, in_use_bytes=held)
 
 

@@ -94,10 +94,10 @@ def test_on_windows_a_run_is_taken_to_be_there_unless_said_otherwise(
     monkeypatch.setattr(tables, "sys", SimpleNamespace(platform="win32"))
     here = nanolint("a.py", "--gpu=rtx-4070")
     assert spill in here.out
-    assert "checked as on Windows, as this machine is" in here.out + here.err
+    assert "checked for Windows, the system of this machine" in here.out + here.err
     there = nanolint("a.py", "--gpu=rtx-4070", "--platform=linux")
     assert spill not in there.out
-    assert "checked as on Windows" not in there.out + there.err
+    assert "checked for Windows" not in there.out + there.err
     for system in ("linux", "darwin"):
         monkeypatch.setattr(targets, "sys", SimpleNamespace(platform=system))
         monkeypatch.setattr(tables, "sys", SimpleNamespace(platform=system))

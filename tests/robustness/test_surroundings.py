@@ -45,7 +45,9 @@ def shell(
 def test_a_working_folder_that_is_gone_is_told(tmp_path: Path, python: tuple[str, ...]) -> None:
     done = shell(tmp_path, "mkdir d; cd d; rmdir ../d; $NANOLINT ../x.py", python=python)
     assert done.returncode == 2
-    assert done.stderr == "nanolint: the working folder is gone, or not ours to see\n"
+    assert (
+        done.stderr == "nanolint: the working folder does not exist, or nanolint may not read it\n"
+    )
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])

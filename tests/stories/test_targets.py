@@ -110,7 +110,7 @@ class TestInUseNow:
 
     def test_it_says_nothing_of_another_card(self, monkeypatch: pytest.MonkeyPatch) -> None:
         local_card(monkeypatch)
-        with pytest.raises(SettingsError, match="in this machine, a RTX 4090, and not on RTX 4070"):
+        with pytest.raises(SettingsError, match="of this machine, a RTX 4090, and not on RTX 4070"):
             choose(from_file("rtx-4070", in_use="auto"), {})
 
     def test_nor_without_a_card(self) -> None:

@@ -333,7 +333,12 @@ SETTINGS = [
         IN_X,
     )
     for name, plant, line, status in [
-        ("settings of noise", raw(NOISE, "x/nanolint.toml"), "not UTF-8, so not TOML", FAILED),
+        (
+            "settings of noise",
+            raw(NOISE, "x/nanolint.toml"),
+            "it is not UTF-8, as TOML has to be",
+            FAILED,
+        ),
         (
             "settings of another type",
             text("gpu = 7\n", "x/nanolint.toml"),

@@ -99,7 +99,7 @@ def _unset(call: Call, world: State) -> None:
 def _read(call: Call, world: State) -> None:
     for each in call.arguments:
         if each.text.isidentifier():
-            reason = f"${each.text} is read when the script runs"
+            reason = f"${each.text} is read at run time"
             world.variables[each.text] = (Argument(f"${each.text}", reason),)
 
 

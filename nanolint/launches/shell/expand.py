@@ -170,7 +170,7 @@ class _Builder:
     def _hide(self, source: str) -> None:
         shown = " ".join(source.split())
         shown = shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 3]}..."
-        self._unknown = self._unknown or f"{shown} is known only when the script runs"
+        self._unknown = self._unknown or f"{shown} is known only at run time"
 
     def _next(self) -> None:
         if self._texts or self._begun:
@@ -180,7 +180,7 @@ class _Builder:
 
 def _bounded(placed: Placed, unknown: str | None, place: Span | None) -> Argument:
     if len(placed.text) > MOST_CHARACTERS:
-        unknown = "it is longer than any word of a launch"
+        unknown = "it is too long for a word of a launch line"
         return argument(placed.part(0, MOST_CHARACTERS), unknown, place)
     return argument(placed, unknown, place)
 

@@ -50,7 +50,7 @@ def follow(
         follower.block(commands, [world or World()])
     except _TooMuch as error:
         flaw = None
-        follower.found.append(Stopped(error.offset, "it does too much to be followed"))
+        follower.found.append(Stopped(error.offset, "it does too much to be read"))
     if flaw is not None:
         follower.found.append(Stopped(flaw.offset, str(flaw)))
     yield from follower.found
@@ -143,7 +143,7 @@ class _Follower:
         else:
             values = tuple(e for word in node.words for e in expand(word, world.scope, self._whole))
         if values is None or len(values) > MOST_ROUNDS or any(each.unknown for each in values):
-            reason = f"${node.name} is known only when the script runs"
+            reason = f"${node.name} is known only at run time"
             world.variables[node.name] = (Argument(f"${node.name}", reason),)
             return self._rounds(node.body, [world])
         worlds = [world]

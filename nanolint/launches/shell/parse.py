@@ -131,7 +131,7 @@ class _Parser(Cursor):
                     self.at += 2
                     return self._function(token)
         if not assignments and not words and not writes:
-            raise ShellError(f"{self.described()} is not expected", self.offset())
+            raise ShellError(f"{self.described()} is unexpected", self.offset())
         return Command(start, tuple(assignments), tuple(words), tuple(writes), here)
 
     def _redirection(self) -> list[Word]:
@@ -139,7 +139,7 @@ class _Parser(Cursor):
         operator, target = self.operator(), self.peek(1)
         self.at += 1
         if not isinstance(target, Word):
-            raise ShellError("a redirection leads nowhere", self.offset())
+            raise ShellError("a redirection has no target", self.offset())
         self.at += 1
         return [target] if operator in (">", ">>", ">|", "&>", "&>>") else []
 

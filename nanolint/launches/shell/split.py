@@ -106,7 +106,7 @@ class _Lexer:
         if bare < self.at:
             parts.append(self._literal(bare, self.at))
         if self.at == start:
-            raise ShellError(f"{self._peek()} is not expected", start)
+            raise ShellError(f"{self._peek()} is unexpected", start)
         return Word(tuple(parts), start, self.at)
 
     def _literal(self, start: int, end: int, *, quoted: bool = False) -> Literal:

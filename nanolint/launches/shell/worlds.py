@@ -87,7 +87,7 @@ def _blurred(worlds: list[World]) -> World:
     first = worlds[0].copy()
     for name in {name for world in worlds for name in world.variables}:
         if any(world.variables.get(name) != first.variables.get(name) for world in worlds):
-            reason = f"${name} takes more values than are followed"
+            reason = f"${name} has too many values"
             first.variables[name] = (Argument(f"${name}", reason),)
     first.folder = first.folder if all(w.folder == first.folder for w in worlds) else None
     first.written = frozenset().union(*(world.written for world in worlds))

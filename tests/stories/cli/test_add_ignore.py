@@ -80,4 +80,4 @@ def test_a_syntax_error_stays() -> None:
 def test_wrong_usage(arguments: tuple[str, ...]) -> None:
     outcome = nanolint(*arguments, "--add-ignore")
     assert outcome.status == 2
-    assert outcome.error.startswith("nanolint: --add-ignore goes with files")
+    assert outcome.error.startswith("nanolint: --add-ignore needs files")

@@ -80,7 +80,7 @@ def test_a_file_that_is_no_baseline(text: str) -> None:
 
 def test_another_version() -> None:
     Path("known.json").write_text('{"version": 2, "findings": {}}')
-    assert "known.json: written by another version" in nanolint("config", BASELINE).err
+    assert "known.json: another version of nanolint wrote it" in nanolint("config", BASELINE).err
 
 
 def test_wrong_usage() -> None:

@@ -80,7 +80,7 @@ def test_other_commands_take_its_values(command: str) -> None:
 def test_what_is_appended_to_is_not_checked(cells: tuple[str, ...]) -> None:
     write(*cells, LAUNCH)
     outcome = nanolint("x.ipynb", *GPU)
-    assert "not checked: config/cell.py is written by the script itself" in outcome.err
+    assert "not checked: config/cell.py is a file that the script itself writes" in outcome.err
     assert "does not fit" not in outcome.out
 
 

@@ -51,9 +51,9 @@ reasons: list[str] = []
 @pytest.mark.parametrize(
     ("number", "why"),
     [
-        (signal.SIGKILL, "ended by SIGKILL: this machine may have too little memory (RAM) for it"),
-        (signal.SIGTERM, "ended by SIGTERM"),
-        (signal.SIGSEGV, "ended by SIGSEGV"),
+        (signal.SIGKILL, "killed by SIGKILL: this machine may have too little memory (RAM) for it"),
+        (signal.SIGTERM, "killed by SIGTERM"),
+        (signal.SIGSEGV, "killed by SIGSEGV"),
     ],
 )
 def test_what_one_cannot_do_the_others_have_done(number: signal.Signals, why: str) -> None:
@@ -134,7 +134,7 @@ def test_without_anything_instead_it_is_no_bug_but_a_line(
     monkeypatch.setattr("nanolint.cli.fit.after_a_while", ended)
     done = nanolint("fit", str(path))
     assert (done.status, done.out) == (2, "")
-    assert done.err.startswith("nanolint: the process that checked it was ended by SIGKILL")
+    assert done.err.startswith("nanolint: the process that checked it was killed by SIGKILL")
     assert len(done.err.splitlines()) == 1
 
 

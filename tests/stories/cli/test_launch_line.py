@@ -114,7 +114,7 @@ class TestLaunch:
     def test_without_two_dashes(self, arguments: tuple[str, ...]) -> None:
         outcome = nanolint("launch", *arguments)
         assert outcome.status == 2
-        assert outcome.error.startswith("nanolint: the launch line stands after --")
+        assert outcome.error.startswith("nanolint: put the launch line after --")
 
     @pytest.mark.parametrize("line", ["make train", "python train.py 'x"])
     def test_what_is_no_launch_line(self, line: str) -> None:
@@ -330,7 +330,8 @@ class TestProcesses:
         line = f"launchpad -n 8 python train.py {CONFIG} --batch_size=64"
         outcome = nanolint("launch", GPU, "--select=NL1", "--", *line.split())
         assert outcome.err.startswith(
-            "nanolint: the number of processes is not known: what launchpad starts is not known"
+            "nanolint: the number of processes is unknown: the command that launchpad starts is "
+            "unknown"
         )
         assert "the world size is taken for 1" in outcome.out
         assert outcome.status == 1
@@ -389,7 +390,7 @@ class TestShellScripts:
         Path("run.sh").write_text("make all\n")
         outcome = nanolint("run.sh", GPU)
         assert outcome.status == 0
-        assert "No run in run.sh: no line launches a training script" in outcome.out
+        assert "No run in run.sh: no line starts a training script" in outcome.out
 
     def test_a_script_that_is_not_there(self) -> None:
         assert nanolint("gone.sh").status == 2
@@ -417,9 +418,10 @@ class TestShellScripts:
         )
         outcome = nanolint("run.sh", GPU)
         assert outcome.err.splitlines() == [
-            "nanolint: run.sh:2: not checked: $c is known only when the script runs",
+            "nanolint: run.sh:2: not checked: $c is known only at run time",
             "nanolint: run.sh:3: not checked: other_train.py: no such file",
-            "nanolint: run.sh:4: not checked: not followed from here: a quote is never closed",
+            "nanolint: run.sh:4: not checked: nanolint cannot read it from here on: a quote is "
+            "never closed",
         ]
 
     def test_overlays_in_a_script_are_one_run(self) -> None:
@@ -461,10 +463,10 @@ class TestOtherFiles:
     @pytest.mark.parametrize(
         ("name", "text", "reason"),
         [
-            ("run.sh", "make all\n", "no line launches a training script"),
-            ("lab.ipynb", "x", "it is no notebook: no JSON with cells"),
-            ("ci.yaml", "on: push\n", "it describes no sweep: it has no parameters"),
-            ("Makefile", "all:\n\techo\n", "no line launches a training script"),
+            ("run.sh", "make all\n", "no line starts a training script"),
+            ("lab.ipynb", "x", "it is not a notebook: it is not JSON with cells"),
+            ("ci.yaml", "on: push\n", "it is not a sweep: it has no parameters"),
+            ("Makefile", "all:\n\techo\n", "no line starts a training script"),
             ("big.sh", "#\n" * 200_000, "it has more than 262,144 characters"),
         ],
     )
@@ -554,7 +556,7 @@ class TestOneOfSeveralRuns:
             f"python train.py {CONFIG} --batch_size=$b --block_size=$t\ndone; done"
         )
         words = "explain run.sh:2 -- --batch_size=4 --block_size=256"
-        assert advice == f"{words}, or what another one has"
+        assert advice == f"{words}or the values of another run"
         assert nanolint(*self.with_card(words)).status == 0
 
     def test_a_variable_in_front_of_the_line_names_a_run(self) -> None:

@@ -20,9 +20,9 @@ def test_targets_whose_files_match_nothing(files: str) -> None:
     Path("nanolint.toml").write_text(TABLE.format(files=files))
     outcome = nanolint("config")
     assert outcome.error.endswith(
-        "nanolint: no target GPU for config/a.py and 1 other file, so memory and GPU rules were "
-        f"skipped: the targets in {Path.cwd()}/nanolint.toml are for files that match "
-        f"{files[2:-2]} only"
+        "nanolint: no target GPU for config/a.py and 1 other file, so nanolint skipped the memory "
+        f"and GPU rules: the targets in {Path.cwd()}/nanolint.toml apply only to files that match "
+        f"{files[2:-2]}"
     )
 
 
@@ -44,7 +44,7 @@ def test_a_count_that_contradicts_the_name() -> None:
     outcome = nanolint("a.py")
     assert outcome.status == 2
     assert outcome.error.endswith(
-        "target.0.count: 4 does not go with 8x RTX 3060 12GB; give one of them"
+        "target.0.count: 4 does not go with 8x RTX 3060 12GB; give only one of them"
     )
 
 
@@ -66,11 +66,11 @@ def test_settings_of_a_path_that_does_not_exist() -> None:
     [
         (
             b'[tool.nanolint]\ngpu = "rtx-4070"\n',
-            ": leave out [tool.nanolint]; in this file the keys stand without a table",
+            ": leave out [tool.nanolint]; in this file the keys need no table",
         ),
         (
             b'\xef\xbb\xbfgpu = "rtx-4070"\n',
-            ": begins with a byte order mark, which TOML does not allow; save it without",
+            ": it begins with a byte order mark, which TOML forbids; save it without one",
         ),
     ],
 )

@@ -119,7 +119,7 @@ def test_statistics_go_beside_what_programs_read(output_format: str) -> None:
     refused = nanolint("a.py", GPU, f"--output-format={output_format}", "--diff")
     assert (refused.status, refused.error) == (
         2,
-        f"nanolint: --diff prints a diff, not {output_format}; give one of them",
+        f"nanolint: --diff prints a diff, not {output_format}; give only one of them",
     )
 
 

@@ -47,7 +47,7 @@ def test_standard_input_may_stand_for_a_file_of_a_project(command: str, tmp_path
     alone = nanolint(command, "a.py", "--stdin-filename=b.py")
     assert (alone.status, alone.error) == (
         2,
-        "nanolint: --stdin-filename goes with - (standard input)",
+        "nanolint: --stdin-filename needs - (standard input)",
     )
 
 

@@ -159,4 +159,4 @@ def test_its_launch_line_is_checked(tmp_path: Path) -> None:
 def test_a_program_that_starts_nothing_is_no_launch(tmp_path: Path) -> None:
     (tmp_path / "tool.py").write_text("def main():\n    restrain(4)\nmain()\n", encoding="utf-8")
     (tmp_path / "run.sh").write_text("python tool.py --train\n", encoding="utf-8")
-    assert "no line launches a training script" in nanolint("run.sh").out
+    assert "no line starts a training script" in nanolint("run.sh").out

@@ -29,11 +29,14 @@ def test_a_key_is_set_as_the_flag_or_as_the_name_is_spelled(key: str) -> None:
         (["--gpu"], "argument --gpu: expected one argument (see `nanolint --help`)"),
         (["a.py", "--gpu", "rtx9999"], "--gpu: unknown GPU 'rtx9999'; "),
         (["a.py", "--gpu", "9999999999999999999GiB"], "--gpu: unknown GPU '9999999999999999999GiB"),
-        (["a.py", "--gpu", "auto"], "--gpu: auto needs an NVIDIA card and its driver; found none"),
+        (
+            ["a.py", "--gpu", "auto"],
+            "--gpu: auto needs an NVIDIA card and its driver, and found none",
+        ),
         (["a.py", "--in-use", "much", "--gpu", "12GB"], "--in-use: 'much' is not a size; "),
         (
             ["a.py", "--in-use", "900GiB", "--gpu", "rtx-3070"],
-            "--in-use: 900GiB leaves nothing to the run: RTX 3070 has 7.57 GiB in all",
+            "--in-use: 900GiB leaves nothing for the run: RTX 3070 has 7.57 GiB in all",
         ),
         (["a.py", "--select", "NL9999"], "--select: unknown rule 'NL9999'"),
         (["a.py", "--ignore", "predicted-oo"], "--ignore: unknown rule 'predicted-oo'; did you "),
@@ -42,7 +45,7 @@ def test_a_key_is_set_as_the_flag_or_as_the_name_is_spelled(key: str) -> None:
         (["a.py", "--world-size", "0"], "argument --world-size: '0' is not a whole number above 0"),
         (
             ["a.py", "--gpu=3xRTX3070", "--world-size=2"],
-            "--world-size: 2 does not go with 3x RTX 3070; give one of them",
+            "--world-size: 2 does not go with 3x RTX 3070; give only one of them",
         ),
         (["a.py", "--torch-version", "new"], "argument --torch-version: 'new' is not a version"),
         (["a.py", "--platform=macos", "--gpu=t4"], "--platform: macOS has no CUDA"),
@@ -53,7 +56,7 @@ def test_a_key_is_set_as_the_flag_or_as_the_name_is_spelled(key: str) -> None:
         (["a.py", "--config", "gone.toml"], "gone.toml: no such file"),
         (["a.py", "--output-file", "gone/x"], "--output-file: gone/x: no such file or directory"),
         (["-", "a.py"], "- (standard input) cannot be checked together with files"),
-        (["a.py", "--stdin-filename", "b.py"], "--stdin-filename goes with - (standard input)"),
+        (["a.py", "--stdin-filename", "b.py"], "--stdin-filename needs - (standard input)"),
         (["rule", "NL9999"], "unknown rule 'NL9999'"),
         (["rule", "NL101", "--all"], "--all prints every page; leave out the rule"),
         (["gpus", "rtx9999"], "unknown GPU 'rtx9999'"),
@@ -78,7 +81,7 @@ def test_wrong_usage_is_one_line(arguments: list[str], line: str) -> None:
         ("train-script = 'gone.py'", "nanolint.toml: train-script: no such file: "),
         (
             "gpu = '3xRTX3070'\nworld-size = 2",
-            "nanolint.toml: world-size: 2 does not go with 3x RTX 3070; give one of them",
+            "nanolint.toml: world-size: 2 does not go with 3x RTX 3070; give only one of them",
         ),
     ],
 )
@@ -221,7 +224,7 @@ def test_a_report_that_finds_no_room() -> None:
     command = f"{sys.executable} -m nanolint gpus > /dev/full"
     done = subprocess.run(command, shell=True, capture_output=True, env=_environment())
     assert done.returncode == 2
-    assert done.stderr == b"nanolint: the report cannot be written: No space left on device\n"
+    assert done.stderr == b"nanolint: cannot write the report: No space left on device\n"
     Path("a.py").write_bytes(FINDING)
     outcome = nanolint("a.py", "--output-file=/dev/full")
     assert outcome.error == "nanolint: --output-file: /dev/full: no space left on device"

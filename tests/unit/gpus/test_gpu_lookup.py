@@ -261,15 +261,15 @@ def test_a_slice_has_the_memory_and_the_multiprocessors_of_its_profile() -> None
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("MIG 1g.5gb", "name the card too, such as 'A100 40GB MIG 1g.5gb'"),
+        ("MIG 1g.5gb", "also name the card, such as 'A100 40GB MIG 1g.5gb'"),
         ("rtx 3090 1g.3gb", "RTX 3090 has no MIG slice 1g.3gb"),
         ("a100 40gb 4g.10gb", "A100 40GB has no MIG slice 4g.10gb"),
-        ("M1", "it is Apple's, and only CUDA's memory is modelled, not MPS's"),
-        ("M2 Max", "it is Apple's, and only CUDA's memory is modelled, not MPS's"),
-        ("RX 7900 XTX", "it is AMD's, and only CUDA's memory is modelled, not ROCm's"),
-        ("AMD Radeon RX 6800", "it is AMD's, and only CUDA's memory is modelled, not ROCm's"),
+        ("M1", "it is Apple's; nanolint models the memory of CUDA, not of MPS"),
+        ("M2 Max", "it is Apple's; nanolint models the memory of CUDA, not of MPS"),
+        ("RX 7900 XTX", "it is AMD's; nanolint models the memory of CUDA, not of ROCm"),
+        ("AMD Radeon RX 6800", "it is AMD's; nanolint models the memory of CUDA, not of ROCm"),
         ("Jetson AGX Orin 64GB", "a Jetson shares its memory with the system"),
-        ("Intel Arc A770", "it is Intel's, and only CUDA's memory is modelled, not XPU's"),
+        ("Intel Arc A770", "it is Intel's; nanolint models the memory of CUDA, not of XPU"),
     ],
 )
 def test_what_cannot_be_judged_is_told_with_its_reason(query: str, why: str) -> None:

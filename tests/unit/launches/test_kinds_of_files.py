@@ -161,7 +161,7 @@ class TestNotebook:
         "text", ["", "{}", "[]", '{"cells": 3}', '{"cells": [3]}', "[" * 100_000]
     )
     def test_what_is_no_notebook(self, text: str) -> None:
-        with pytest.raises(ValueError, match="no notebook"):
+        with pytest.raises(ValueError, match="not a notebook"):
             list(find_launches("x.ipynb", text))
 
 
@@ -207,5 +207,5 @@ class TestSweep:
         ],
     )
     def test_what_is_no_sweep(self, text: str) -> None:
-        with pytest.raises((NotASweep, NoSettings), match=r"no sweep|no YAML|too deeply"):
+        with pytest.raises((NotASweep, NoSettings), match=r"not a sweep|no YAML|too deeply"):
             list(find_launches("sweep.yaml", text))

@@ -102,9 +102,9 @@ def test_the_world_size(line: str, world_size: int | None) -> None:
         (
             "torchrun --nnodes=1:4 --nproc_per_node=2 train.py",
             2,
-            "--nnodes=1:4 lets 1 to 4 machines join; taken for 1",
+            "--nnodes=1:4 allows 1 to 4 machines; assuming 1",
         ),
-        ("launchpad -n 8 python train.py", None, "what launchpad starts is not known"),
+        ("launchpad -n 8 python train.py", None, "the command that launchpad starts is unknown"),
         (
             "CUDA_VISIBLE_DEVICES=-1 torchrun --nproc_per_node=gpu train.py",
             None,
@@ -113,9 +113,9 @@ def test_the_world_size(line: str, world_size: int | None) -> None:
         (
             "accelerate launch train.py",
             None,
-            "accelerate takes their number from its own configuration",
+            "accelerate reads their number from its own configuration",
         ),
-        ("torchrun --nproc_per_node=x train.py", None, "x is no number of processes"),
+        ("torchrun --nproc_per_node=x train.py", None, "x is not a number of processes"),
         (
             "torchrun --nproc_per_node=gpu --nnodes=2 train.py",
             None,
@@ -163,7 +163,7 @@ def test_the_allocator(variables: str, allocator: str | None) -> None:
 
 def test_what_is_not_replayed_is_told() -> None:
     (remark,) = read("PYTORCH_ALLOC_CONF=max_split_size_mb:64 python train.py").remarks
-    assert remark == "PYTORCH_ALLOC_CONF: max_split_size_mb is not replayed"
+    assert remark == "PYTORCH_ALLOC_CONF: max_split_size_mb is not modelled"
 
 
 def test_srun_alone_makes_no_run_of_several_processes() -> None:
@@ -178,9 +178,9 @@ def test_srun_alone_makes_no_run_of_several_processes() -> None:
         ("", "expected torchrun, python or srun, and the training script"),
         ("make train", "expected torchrun, python or srun, and the training script"),
         ("torchrun --nproc_per_node=8", "the launch line ends before the training script"),
-        ("python -c pass", "python -c launches no training script"),
+        ("python -c pass", "python -c starts no training script"),
         ("echo python train.py", "expected torchrun, python or srun, and the training script"),
-        ("python -m", " is no name of a module"),
+        ("python -m", " is not the name of a module"),
         ("bash train.sh", "train.sh is a script of its own"),
         ("python train", "expected the training script, found train"),
     ],
@@ -202,5 +202,6 @@ def test_what_is_no_launch(line: str, told: str) -> None:
     ],
 )
 def test_a_file_that_decides_and_is_not_read_is_named(line: str, named: list[str]) -> None:
-    told = [each.partition(" is not read")[0] for each in read(line).remarks]
+    remarks = read(line).remarks
+    told = [each.removeprefix("nanolint reads ").partition(" ")[0] for each in remarks]
     assert told == named

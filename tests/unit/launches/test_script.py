@@ -51,7 +51,7 @@ def test_lines_variables_and_what_surrounds_a_command() -> None:
     assert second.launch is not None
     assert second.launch.folder == "here"
     (told,) = [a.unknown for a in second.launch.arguments if a.unknown]
-    assert told == "$(date +%s) is known only when the script runs"
+    assert told == "$(date +%s) is known only at run time"
 
 
 def test_a_word_is_found_in_the_text() -> None:
@@ -150,7 +150,7 @@ class TestVariables:
         ]
         assert runs("BS=4; (BS=8); python train.py --b=$BS") == ["train.py --b=4"]
         assert runs("python $SCRIPT --b=4") == [
-            "! which script it starts is not known: $SCRIPT is known only when the script runs"
+            "! the script that it starts is unknown: $SCRIPT is known only at run time"
         ]
 
     def test_too_many_ways_are_not_known(self) -> None:
@@ -265,12 +265,12 @@ def test_scripts_that_launch_nothing(script: str) -> None:
         ("make\npython train.py 'a\n", 2, "a quote is never closed"),
         ("if true; then\npython train.py a.py\n", 3, "fi is missing"),
         ("cat <<END\ntext\n", 2, "a here-document is never ended by END"),
-        ("x=1\n" * 20_000, 10_001, "it does too much to be followed"),
+        ("x=1\n" * 20_000, 10_001, "it does too much to be read"),
     ],
 )
 def test_where_a_script_is_followed_no_further(script: str, row: int, reason: str) -> None:
     (found,) = find_launches(script)
-    assert (found.row, found.reason) == (row, f"not followed from here: {reason}")
+    assert (found.row, found.reason) == (row, f"nanolint cannot read it from here on: {reason}")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "the command stands after --"),
+        ((), "put the command after --"),
         (("--", "python", "missing.py"), "missing.py: no such file"),
         (("--", "bash", "run.sh"), "bash: expected python or torchrun"),
         (("--before=missing.py", *LINE), "--before: missing.py: no such file"),
@@ -41,7 +41,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ((f"--python={sys.executable}", "--yes", *LINE), "has no torch"),
         (("--python=/nowhere/python", "--yes", *LINE), "/nowhere/python"),
         (("--steps=0", *LINE), "not a whole number above 0"),
-        (("--try=batch_size", *LINE), "is not a key and its values"),
+        (("--try=batch_size", *LINE), "is not a key with its values"),
         (("--try=batch_size=8,4", "--format=json", *LINE), "--try prints text"),
     ],
 )
