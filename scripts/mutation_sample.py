@@ -80,6 +80,7 @@ class Mutant:
     column: int
     before: str
     after: str
+    text: str
 
     @property
     def room(self) -> str:
@@ -87,15 +88,20 @@ class Mutant:
         parts = self.path.split("/")[1:-1]
         return "/".join(parts[: 2 if parts[:1] in (["memory"], ["trainers"]) else 1]) or "."
 
-    def within(self, text: str, replacement: str) -> str:
-        """The file's text with ``replacement`` in the place of the expression."""
-        lines = text.splitlines(keepends=True)
-        first = lines[self.line - 1].encode()
-        start = len("".join(lines[: self.line - 1]).encode()) + self.column
-        whole = text.encode()
-        assert whole[start:].startswith(self.before.encode()), f"{self.path}:{self.line} {first!r}"
-        end = start + len(self.before.encode())
-        return (whole[:start] + replacement.encode() + whole[end:]).decode()
+    def within(self, source: str, replacement: str) -> str:
+        """The file's source with ``replacement`` in the place of the expression.
+
+        The line is the nearest one that has its text: others may have come above it.
+        """
+        lines = source.splitlines()
+        alike = [number for number, line in enumerate(lines) if line == self.text]
+        if not alike:
+            raise LookupError(f"{self.path}:{self.line}: no longer there: {self.text.strip()}")
+        number = min(alike, key=lambda each: abs(each + 1 - self.line))
+        line = lines[number].encode()
+        start, end = line[: self.column], line[self.column + len(self.before.encode()) :]
+        lines[number] = (start + replacement.encode() + end).decode()
+        return "\n".join([*lines, ""])
 
 
 def mutants_of(path: Path) -> Iterator[Mutant]:
@@ -110,7 +116,8 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
                     before = ast.get_source_segment(text, node) or ""
                     name = path.relative_to(ROOT).as_posix()
                     if before and "\n" not in before:
-                        yield Mutant(name, node.lineno, node.col_offset, before, after)
+                        line = text.splitlines()[node.lineno - 1]
+                        yield Mutant(name, node.lineno, node.col_offset, before, after, line)
 
 
 def _expressions(node: ast.AST) -> Iterator[ast.expr]:
@@ -191,14 +198,15 @@ def reach(kept: Path, mutants: list[Mutant], arguments: list[str]) -> None:
         for number, mutant in sorted(enumerate(mutants), key=lambda one: -one[1].column):
             path = clone / mutant.path
             said = f"(reached_by.at({number}) or ({mutant.before}))"
-            path.write_text(mutant.within(path.read_text("utf-8"), said), "utf-8")
+            with contextlib.suppress(LookupError):
+                path.write_text(mutant.within(path.read_text("utf-8"), said), "utf-8")
         future = "from __future__ import annotations\n"
         for name in {mutant.path for mutant in mutants}:
             path = clone / name
             own = f"{future}from nanolint import reached_by\n"
             path.write_text(path.read_text("utf-8").replace(future, own, 1), "utf-8")
         command = (
-            clone / ".venv/bin/pytest",
+            str(clone / ".venv/bin/pytest"),
             "-p",
             "times_of",
             "-q",
@@ -234,8 +242,8 @@ def tried(clone: Path, mutant: Mutant, tests: list[tuple[float, str]]) -> str:
         return "unreached"
     path = clone / mutant.path
     original = path.read_text("utf-8")
-    path.write_text(mutant.within(original, mutant.after), "utf-8")
     try:
+        path.write_text(mutant.within(original, mutant.after), "utf-8")
         taken, chosen = 0.0, list[str]()
         for seconds, test in tests:
             taken += seconds
