@@ -12,8 +12,9 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.support.installed import ROOT, pooled
+from tests.support.installed import pooled
 from tests.support.project_tree import write_project
+from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ import pytest
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 SAMPLE = ROOT / "tests" / "tables" / "sample.json"
 
@@ -43,7 +43,7 @@ def each_row(table: str, names: Iterable[str]) -> Callable[[Any], Any]:
     return lambda test: pytest.mark.rows(pytest.mark.parametrize("name", kept)(test))
 
 
-def assert_row(name: str, anew: str, figures: dict[str, tuple[float, float, float]]) -> None:
+def assert_row(name: str, anew: str, figures: Mapping[str, tuple[float, float, float]]) -> None:
     """Compares what was found with what was recorded: (found, recorded, relative tolerance).
 
     ``anew`` is the command that records the row again.
