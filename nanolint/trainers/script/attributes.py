@@ -30,7 +30,7 @@ def bound_to(function: Function, instance: Thing) -> Function:
 def attribute(core: Core, owner: Instance, name: str, place: Place) -> Thing | None:
     """An attribute of an instance of a class of the project, None where nothing sets it."""
     found = owner.fields.get(name)
-    if found is None and name == "__dict__" and isinstance(owner.of, Class):
+    if found is None and name == "__dict__":
         return Table(owner.fields)
     if found is None and name == "weight":
         found = weight(owner)

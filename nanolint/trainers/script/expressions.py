@@ -117,6 +117,8 @@ def _subscript(core: Core, node: ast.Subscript, scope: Scope) -> Thing:
         method = core.attribute(owner, "__getitem__", scope.source.at(node))
         if isinstance(method, Function):
             return core.call(method, [index], {}, scope.source.at(node))
+        if owner.of == External("torch.load"):
+            return unknown_at(walks.CHECKPOINT, node, scope)
     return unknown_at("an item that only the run knows", node, scope)
 
 

@@ -142,8 +142,6 @@ def _of_instance(
         found = found or starters.method(core, inner, name, named, place)
         if found is not None:
             return found
-        if inner.of.last in ("device", "Namespace", "SimpleNamespace") and name == "__dict__":
-            return Table(inner.fields)
         if name in ("append", "add_module", "register_buffer", "clear_session"):
             return NONE
         if name == ACCUMULATES:
@@ -255,10 +253,10 @@ def _of_table(
         if isinstance(first, Table):
             named = {**first.entries, **named}  # type: ignore[dict-item]
         elif first is not None:
-            why = core.unknown("a dictionary filled at run time", place)
+            filled = core.unknown("a dictionary filled at run time", place)
+            why = first if isinstance(first, NotKnown) else filled
             write(owner.entries, REST, why)
-            if owner.entries is core.script_scope().names:
-                forget(core, owner.entries, why)
+            forget(core, owner.entries, why)
         for key, value in named.items():
             write(owner.entries, key, value)
         return NONE

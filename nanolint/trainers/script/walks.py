@@ -36,6 +36,7 @@ CONDITION = "a condition at run time"
 ITERATED = "what is iterated over"
 LOADED = "what a DataLoader gives"
 COLLATED = "what a DataLoader collates"
+CHECKPOINT = "what a checkpoint holds"
 # The script was followed for as long as anything is.
 TOO_LONG = "it is followed no further, before it trains: it takes too many steps to read"
 _ALL = frozenset(
@@ -43,7 +44,7 @@ _ALL = frozenset(
         *(NO_CALL, SHAPE, DIMENSIONS, COUNTS_NOTHING, COUNTS_ELSE, OF_BATCH, OF_ARRAY),
         *(OF_TENSOR, LENGTH, SEQUENCE, FILLED_LENGTH, IN_SAMPLE, BATCHED, MUCH, IN_FILE, LEFT),
         *(ITEM, ITEM_OF_LIST, ONE_ITEM, FILLED, GENERATED, FILLED_AT_RUN, FILTERED),
-        *(SEVERAL_LISTS, CHANGES, CONDITION, ITERATED, LOADED, COLLATED, TOO_LONG),
+        *(SEVERAL_LISTS, CHANGES, CONDITION, ITERATED, LOADED, COLLATED, CHECKPOINT, TOO_LONG),
     }
 )
 _OF_TENSOR, _YIELDS = " of a tensor at run time", "() yields"  # how those with a name end

@@ -138,3 +138,51 @@ def test_two_models_have_their_own_weights(tmp_path: Path) -> None:
     found = explained(tmp_path, text)
     assert found["phases"][0]["allocated_bytes"] == 25_600_000 + 2 * 51_200_000
     assert len(found["doubts"]) == 1
+
+
+RESUMED = """
+import argparse, torch
+from torch.nn import functional as F
+parser = argparse.ArgumentParser()
+parser.add_argument("--width", type=int, default=64)
+parser.add_argument("--rows", type=int, default=4)
+args = parser.parse_args()
+saved = torch.load("last.pt", map_location="cpu")
+TAKES
+class Net(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.inner = torch.nn.Embedding(5000, width)
+        self.head = torch.nn.Linear(width, 5000)
+    def forward(self, x):
+        return F.cross_entropy(self.head(self.inner(x)).flatten(0, 1), x.flatten())
+model = Net(args.width).cuda()
+model.load_state_dict(saved["model"])
+optimizer = torch.optim.AdamW(model.parameters())
+for step in range(20):
+    loss = model(torch.randint(5000, (args.rows, 64), device="cuda"))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+TAKES = [
+    "args.width = saved['args'].width",
+    "for key in ['width']:\n    setattr(args, key, saved['args'][key])",
+    "vars(args).update(saved['args'])",
+    "args.__dict__.update(saved['args'])",
+    "args = saved['args']",
+    "def pick(width, bias=False): return width\nargs.width = pick(**saved['config'])",
+]
+
+
+@pytest.mark.parametrize("takes", TAKES)
+def test_sizes_that_a_checkpoint_decides_are_asked_for(tmp_path: Path, takes: str) -> None:
+    text = RESUMED.replace("TAKES", takes)
+    untold = explained(tmp_path, text)
+    assert untold["peak"] is None
+    assert "width; --set says it" in untold["unresolved"][0]["reason"]
+    told = explained(tmp_path, text, "--set", "width=256", "--set", "rows=4")
+    fresh = explained(tmp_path, RESUMED.replace("TAKES", ""), "--set", "width=256")
+    assert told["peak"] == fresh["peak"]
+    (doubt,) = told["doubts"]
+    assert doubt.startswith("a checkpoint that it goes on from is taken for one with the settings")

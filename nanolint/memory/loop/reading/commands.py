@@ -28,6 +28,7 @@ def argparse(machine: Script, arguments: Value) -> Namespace:
         "alone": ALONE,
         "argparse_boolean": BOOLEAN,
         "refuse": Native("refuse", lambda why: refuses(machine, why), plain=False),
+        "parsed": Native("parsed", machine.flags.parsed, plain=False),
         "assumed": Native("assumed", machine.doubts.append, plain=False),
         "unheard": Native("unheard", machine.unknown, plain=False),
     }

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.lengths import Lengths
     from nanolint.memory.loop.reading.phases import Phases
     from nanolint.memory.loop.reading.printed import Printed
+    from nanolint.memory.loop.reading.resumed import Flags
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
     from nanolint.memory.loop.reading.weights import Checkpoint, Piece
@@ -65,6 +66,7 @@ class Script(Machine):
     group: Group  # the processes
     cards: Cards
     checkpoint: Checkpoint
+    flags: Flags
     dumped: dict[str, Value]  # what was written to files, by their paths
     saved: dict[str, dict[str, Piece] | None]  # and by torch.save
     lengths: Lengths  # of the texts that are read

@@ -14,6 +14,7 @@ from nanolint.memory.loop.reading import (
     outside,
     passing,
     pieces,
+    resumed,
     settings,
     tokenizers,
     training,
@@ -84,7 +85,7 @@ class Values(Interpreter, Script):
         if isinstance(owner, tokenizers.Encoding) and isinstance(index, str):
             return owner.names.get(index, self.unknown("what else a tokenizer makes"))
         if isinstance(owner, Stored) and isinstance(index, str):
-            return owner.part(index)
+            return self._part(owner, index)
         if isinstance(owner, Stored) and isinstance(index, Window):
             owner = corpora.tokens(self)  # of tokens, a window is as long as it says
         if type(index) is Index and isinstance(owner, Tensor) and arrays.has_numbers(self, owner):
@@ -255,21 +256,17 @@ class Values(Interpreter, Script):
         if isinstance(value, Unknown) and training.is_rate(owner, index):
             return  # another number, of the same meaning to memory: none
         if isinstance(owner, dict) and isinstance(value, Stored) and value.key == index:
-            value = self._of_checkpoint(value, owner.get(index))
+            value = resumed.setting(self, value, owner.get(index))
         super().set_item(owner, index, value)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
         if isinstance(value, Stored) and value.key is not None and isinstance(target, ast.Name):
-            value = self._of_checkpoint(value, frame.find(target.id))  # iter_num
+            value = resumed.setting(self, value, frame.find(target.id))  # iter_num
         super().assign(target, value, frame)
 
-    def _of_checkpoint(self, setting: Stored, own: Value) -> Value:
-        """What ``model_args[k] = checkpoint["model_args"][k]`` sets, in the place of ``own``."""
-        known = dict(self.around.saved).get(setting.key or "", own)
-        if not isinstance(known, (bool, int, float, str)):
-            return setting
-        self.checkpoint.settle(setting)
-        return known
+    def _part(self, owner: Stored, name: str) -> Value:
+        part = owner.part(name)
+        return part if owner.key is None else resumed.of_flag(self, part)
 
     def attribute(self, owner: Value, name: str) -> Value:
         if isinstance(owner, Namespace):  # as most are
@@ -280,6 +277,8 @@ class Values(Interpreter, Script):
             return files.of_file(self, owner, name)
         if isinstance(owner, CardName):
             return owner.attribute(name)
+        if isinstance(owner, Stored):
+            return owner if name == "__dict__" else self._part(owner, name)
         if isinstance(owner, corpora.Text):
             return corpora.attribute_of(self, owner, name)
         if isinstance(owner, tokenizers.KINDS) and name not in corpora.ENCODERS:

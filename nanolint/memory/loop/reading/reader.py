@@ -20,6 +20,7 @@ from nanolint.memory.loop.reading import (
     later,
     outside,
     passing,
+    resumed,
     settings,
     training,
 )
@@ -33,6 +34,7 @@ from nanolint.memory.loop.reading.lengths import Lengths
 from nanolint.memory.loop.reading.objects import Values
 from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
 from nanolint.memory.loop.reading.printed import Printed
+from nanolint.memory.loop.reading.resumed import Flags
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
 from nanolint.memory.loop.reading.weights import Checkpoint
@@ -98,6 +100,7 @@ class Reader(Values):
         self.around = around
         self.meta = Device(Tape())
         self.checkpoint = Checkpoint(card, weights or {}, doubted=not around.loaded)
+        self.flags = Flags()
         self.doubts, self.at_most = [], []
         self.passed = 0
         self.taken, self.executed = set(), set()
@@ -130,6 +133,12 @@ class Reader(Values):
 
     def program_at(self, path: str) -> SourceText | None:
         return self._sources.get(posixpath.normpath(path).removesuffix(".py").replace("/", "."))
+
+    def unpacked(self, settings: Unknown, function: Value) -> dict[str, Value]:
+        return resumed.unpacked(self, settings, function)
+
+    def updated(self, owner: dict[Value, Value], settings: Unknown) -> None:
+        resumed.update(self, owner, settings)
 
     def numbered(self, number: int | None) -> Device:
         doubt = self.cards.use(number)

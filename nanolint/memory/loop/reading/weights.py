@@ -37,13 +37,18 @@ class Stored(Unknown):
 
     __slots__ = ("key",)
 
-    def __init__(self, place: Place, key: str | None = None) -> None:
-        super().__init__(CONTENTS, place)
+    def __init__(self, place: Place, key: str | None = None, why: str = CONTENTS) -> None:
+        super().__init__(why, place)
         self.key = key
 
     def part(self, key: str) -> Stored:
         """The entry ``key`` of it."""
         return Stored(self.place, key)
+
+    def asked_for(self) -> Stored:
+        """The same, if the user is to say it."""
+        why = f"the checkpoint that the run goes on from decides {self.key}; --set says it"
+        return Stored(self.place, self.key, why)
 
 
 class Stores(dict):  # type: ignore[type-arg]

@@ -66,7 +66,7 @@ def _call(machine: Machine, node: ast.Call, frame: Frame) -> Value:
     for keyword in node.keywords:
         value = machine.evaluate(keyword.value, frame)
         if keyword.arg is None:
-            keywords |= operators.mapping(machine, value)
+            keywords |= operators.mapping(machine, value, function)
         else:
             keywords[keyword.arg] = value
         del value

@@ -76,6 +76,14 @@ class Machine:
         self.asked: list[Noted] = []  # of the turns of loops that train, see ``counted.py``
         self.growing: dict[int, Length] = {}  # of lists that grow from turn to turn
 
+    def unpacked(self, settings: Unknown, _function: Value) -> dict[str, Value]:
+        """What ``**settings`` passes. Raises Unread if it is not known."""
+        raise settings.unread()
+
+    def updated(self, _owner: dict[Value, Value], settings: Unknown) -> None:
+        """``owner.update(settings)``. Raises Unread if it is not known."""
+        raise settings.unread()
+
     def numbered(self, _number: int | None) -> Device:
         """The card of that number, or the current one."""
         return self.card

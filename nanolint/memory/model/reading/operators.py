@@ -207,10 +207,10 @@ def _contains(machine: Machine, container: Value, element: Value) -> Value:
     return found
 
 
-def mapping(machine: Machine, value: Value) -> dict[str, Value]:
-    """What ``**value`` passes. Raises Unread where it is not known."""
+def mapping(machine: Machine, value: Value, function: Value = None) -> dict[str, Value]:
+    """What ``**value`` passes to ``function``. Raises Unread where it is not known."""
     if isinstance(value, Unknown):
-        raise value.unread()
+        return machine.unpacked(value, function)
     if isinstance(value, Instance) and isinstance(value.native, dict):
         return value.native
     if isinstance(value, dict):

@@ -266,11 +266,12 @@ def _get(_machine: Machine, owner: dict[Value, Value], key: Value, default: Valu
 def _update(machine: Machine, owner: dict[Value, Value], *more: Value, **named: Value) -> None:
     for each in more:
         if isinstance(each, Unknown):
-            error = each.unread()
-            # The program's own names: nothing behind it is known.
-            error.decided = machine.module is not None and owner is machine.module.names
-            raise error
-        if isinstance(each, Instance) and isinstance(each.native, dict):
+            if machine.module is not None and owner is machine.module.names:
+                error = each.unread()
+                error.decided = True  # the program's own names: nothing behind it is known
+                raise error
+            machine.updated(owner, each)
+        elif isinstance(each, Instance) and isinstance(each.native, dict):
             owner.update(each.native)
         elif isinstance(each, dict):
             owner.update(each)

@@ -86,7 +86,7 @@ class ArgumentParser:
                 default = unheard("what is given as " + options["dest"] + ", which it requires")
             if not hasattr(found, options["dest"]):
                 setattr(found, options["dest"], default)
-        left = []
+        left, said = [], []
         places = list(self.places)
         alone_words = [each for each, _ in words if each.startswith(alone)]
         rest = [each for each in alone_words if each[len(alone) :] not in taken]
@@ -96,24 +96,26 @@ class ArgumentParser:
             if name.startswith(alone):
                 word = name[len(alone) :]
                 if word not in taken and in_order:
-                    self.put(found, places.pop(0), word)
+                    said.append(self.put(found, places.pop(0), word))
                 elif word not in taken:  # of the launch line, which fills any of them
                     for options in places:
                         setattr(found, options["dest"], value)
             elif not name:
                 if places and value not in taken:
-                    self.put(found, self.one(places.pop(0)), value)
+                    said.append(self.put(found, self.one(places.pop(0)), value))
             elif options is None:
                 left.append("--" + name.lstrip("-") + "=" + str(value))
             else:
-                self.put(found, options, value)
+                said.append(self.put(found, options, value))
         for dest, value in put:
             for options in self.flags.values():
                 if options["dest"] == dest:
                     if isinstance(value, str):
-                        self.put(found, options, value)
+                        said.append(self.put(found, options, value))
                     else:
                         setattr(found, dest, value)
+                        said.append(dest)
+        parsed(found, said)
         return found, left
 
     def requires(self, options):
@@ -165,6 +167,7 @@ class ArgumentParser:
         else:
             value = str(value)
         setattr(found, options["dest"], value)
+        return options["dest"]
 
 
 class Commands:
