@@ -131,7 +131,7 @@ def accelerate(words: list[Argument]) -> tuple[Processes, Options]:
     options = Options(words).take(_ACCELERATE_FLAGS)
     given = options.values.get("num-processes") or options.values.get("n")
     if given is not None:
-        return _plain_count(given), options
+        return _of_one(_plain_count(given), options.values.get("num-machines")), options
     if "config-file" in options.values:
         return Processes(
             None, f"{options.values['config-file'].text} contains their number"
@@ -147,7 +147,8 @@ def deepspeed(words: list[Argument]) -> tuple[Processes, Options]:
         listed = values.get("include") or values["i"]
         slots = re.fullmatch(r"[\w.-]+:([\d,]+)", listed.text)
         if slots is not None and listed.unknown is None:
-            return Processes(len(slots[1].strip(",").split(","))), options
+            count = len(slots[1].strip(",").split(","))
+            return Processes(count, local=count), options
         return Processes(None, f"deepspeed reads them from {listed.text}"), options
     gpus, nodes = values.get("num-gpus"), values.get("num-nodes")
     if gpus is None:
@@ -196,8 +197,8 @@ def srun(words: Sequence[Argument], batch: Mapping[str, str]) -> Processes:
             return Processes(None, f"--{name}={given[name]} is known only at run time")
     per_node, nodes = counts.get("ntasks-per-node"), counts.get("nodes")
     if counts.get("ntasks"):
-        return Processes(counts["ntasks"])
-    return Processes((per_node or 1) * (nodes or 1))
+        return Processes(counts["ntasks"], local=counts["ntasks"] if nodes == 1 else per_node)
+    return Processes((per_node or 1) * (nodes or 1), local=per_node)
 
 
 def slurm_options(words: Sequence[Argument]) -> dict[str, str]:
@@ -258,6 +259,12 @@ def _plain_count(given: Argument) -> Processes:
 
 def _integer(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 10 and int(text) > 0 else None
+
+
+def _of_one(all_of_them: Processes, machines: Argument | None) -> Processes:
+    """``all_of_them``, with how many one machine has if there is one."""
+    alone = machines is not None and machines.text == "1"
+    return replace(all_of_them, local=all_of_them.count if alone else None)
 
 
 def _product(first: Processes, second: Processes) -> Processes:

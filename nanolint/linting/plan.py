@@ -166,6 +166,7 @@ def make_plan(
         every_card=processes is not None and processes.every_card,
         ranked=ranked,
         local_ranks=processes.local if processes else None,
+        spread=processes is not None and processes.count is not None and processes.local is None,
         world_size=_world_size(sourced, chosen),
         torch_version=_version(settings.torch_version),
         oldest_torch=_version(settings.torch_version),

@@ -240,6 +240,20 @@ class Context:
 
         return self.kind is FileKind.TRAIN_SCRIPT
 
+    @property
+    def is_config(self) -> bool:
+        """Whether the file sets the keys of nanoGPT's train.py."""
+        from nanolint.trainers.nanogpt.kind import FileKind
+
+        return self.kind in (FileKind.CONFIG, FileKind.TRAIN_SCRIPT)
+
+    @property
+    def is_trainer(self) -> bool:
+        """Whether the file trains a model of its own with values of its own."""
+        from nanolint.trainers.nanogpt.kind import FileKind
+
+        return self.kind is FileKind.TRAINER
+
     def row(self, offset: int) -> int:
         """The line number, from 1, of a character offset."""
         return self.lines.position(offset)[0]

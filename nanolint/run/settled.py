@@ -274,7 +274,8 @@ class Options:
     the launch scripts that were named, wherever they lie. ``line`` is the launch line as a script
     reads it that takes flags as argparse does. ``ranked`` is whether the launcher tells a process
     its RANK, even where there is but one; ``local_ranks`` is how many processes the launcher starts
-    on one machine, None if nobody says it. ``torch_version`` is the release that is judged for,
+    on one machine, None if nobody says it; ``spread`` is whether a launcher starts them that does
+    not say it. ``torch_version`` is the release that is judged for,
     None for the newest; ``oldest_torch`` is the oldest that the project allows. ``native`` says
     what packages of the project change in PyTorch's own kernels.
     """
@@ -286,6 +287,7 @@ class Options:
     every_card: bool = False
     ranked: bool = False
     local_ranks: int | None = None
+    spread: bool = False
     torch_version: tuple[int, int] | None = None
     oldest_torch: tuple[int, int] | None = None
     native: tuple[str, ...] = ()
@@ -310,6 +312,9 @@ class Options:
         if self.world_size_doubt is not None and not (self.every_card and cards is not None):
             why = f"the world size is taken for {world_size}: {self.world_size_doubt}"
             yield Doubt(Subject.PROCESSES, why)
+        if self.spread and cards is not None and world_size > cards:
+            why = f"{world_size} processes are more than the {cards} cards of one machine"
+            yield Doubt(Subject.PROCESSES, f"{why}: several are taken for granted")
         if self.ranked and world_size == 1:
             why = "its one process is told its RANK, as by torchrun: what it shares out"
             yield Doubt(Subject.PIECE, f"{why} is not counted")

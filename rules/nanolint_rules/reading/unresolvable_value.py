@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.rule import MEMORY, Context, Finding, Findings, Need, Once, Severity, Span, rule
+from nanolint.rule import MEMORY, Context, Finding, Findings, Once, Severity, Span, rule
 from nanolint_rules._values import integer, is_asked_for
 
 if TYPE_CHECKING:
@@ -17,11 +17,13 @@ LAUNCH_LINE = "the launch line"
 PARTNERS = {"vocab_size": "dataset"}
 
 
-@rule("NL004", "unresolvable-value", Severity.INFO, needs=[Need.CONFIG], once=Once.MESSAGE)
+@rule("NL004", "unresolvable-value", Severity.INFO, needs=[], once=Once.MESSAGE)
 def unresolvable_value(context: Context) -> Findings:
     """A value that decides memory is unknown or impossible, so that memory is not checked."""
     unknown: dict[tuple[str, Span], list[str]] = {}
     for unresolved in context.settings.unresolved:
+        if not context.is_config and not (context.is_trainer and unresolved.key == LAUNCH_LINE):
+            continue
         if _is_reported_elsewhere(context, unresolved):
             continue
         asked = unresolved.key == LAUNCH_LINE or is_asked_for(context, unresolved.key)
@@ -46,12 +48,14 @@ def _impossible(context: Context, unresolved: Unresolved) -> Finding:
     return Finding(
         message=f"memory not checked: {key} {unresolved.reason}",
         span=_span(context, key),
-        severity=Severity.WARNING if _may_be_replaced(context) else Severity.ERROR,
+        severity=Severity.WARNING if _may_be_replaced(context, key) else Severity.ERROR,
     )
 
 
-def _may_be_replaced(context: Context) -> bool:
+def _may_be_replaced(context: Context, key: str) -> bool:
     """Whether the train.py may compute the real value further down."""
+    if key == LAUNCH_LINE:
+        return False
     return context.is_train_script or context.may_be_another_trainers
 
 

@@ -73,3 +73,25 @@ def test_ranks_without_a_card_stop_the_launch(
     told = [each["message"] for each in json.loads(found.out)]
     assert any(each.endswith("ranks 4 to 7 find no card") for each in told) == stops
     assert found.status == 1 or not stops
+
+
+@pytest.mark.parametrize(
+    ("line", "severity"),
+    [
+        ("torchrun --nproc_per_node=8 train.py", "error"),
+        ("accelerate launch --num_machines=1 --num_processes=8 train.py", "error"),
+        ("srun --ntasks-per-node=8 python train.py", "error"),
+        ("accelerate launch --num_processes=8 train.py", "warning"),
+        ("mpirun -np 8 python train.py", "warning"),
+        ("mpirun -np 4 python train.py", ""),
+    ],
+)
+def test_ranks_without_a_card_stop_any_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, severity: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(script('"cuda"'), encoding="utf-8")
+    found = nanolint("launch", "--gpu=4xa100-40gb", "--output-format=json", "--", *line.split())
+    severities = [each["severity"] for each in json.loads(found.out)]
+    assert severities == [severity] * bool(severity)
+    assert found.status == bool(severity)

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.lengths import Lengths
     from nanolint.memory.loop.reading.phases import Phases
     from nanolint.memory.loop.reading.printed import Printed
-    from nanolint.memory.loop.reading.resumed import Flags
     from nanolint.memory.loop.reading.seen import Seen
     from nanolint.memory.loop.reading.surroundings import Surroundings
-    from nanolint.memory.loop.reading.weights import Checkpoint, Piece
+    from nanolint.memory.loop.reading.weights import Checkpoint, Flags, Piece
     from nanolint.memory.model.reading.counted import Noted
     from nanolint.memory.model.reading.scopes import Frame
     from nanolint.memory.model.reading.values import Namespace, Unknown, Value

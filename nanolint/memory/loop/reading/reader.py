@@ -34,10 +34,9 @@ from nanolint.memory.loop.reading.lengths import Lengths
 from nanolint.memory.loop.reading.objects import Values
 from nanolint.memory.loop.reading.phases import Finished, Phases, TrainsAgain
 from nanolint.memory.loop.reading.printed import Printed
-from nanolint.memory.loop.reading.resumed import Flags
 from nanolint.memory.loop.reading.seen import Seen
 from nanolint.memory.loop.reading.turns import Turns
-from nanolint.memory.loop.reading.weights import Checkpoint
+from nanolint.memory.loop.reading.weights import Checkpoint, Flags
 from nanolint.memory.model.reading import checkpoints, statements
 from nanolint.memory.model.reading.binding import forget
 from nanolint.memory.model.reading.certain import certain

@@ -6,29 +6,18 @@ that nobody gave has no default there: it may be how large the model is.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.memory.loop.reading.weights import Stored
 from nanolint.memory.model.reading.records import fields_of, made_by
-from nanolint.memory.model.reading.values import Class, Function, Instance
+from nanolint.memory.model.reading.values import Class, Function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Unknown, Value
-
-
-class Flags:
-    """What a parser found: its ``names``, and which of them the launch line ``said``."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, Value] = {}
-        self.said: frozenset[str] = frozenset()
-
-    def parsed(self, found: Instance, said: list[str]) -> None:
-        """Note what a parser of the script found."""
-        self.names, self.said = dict(found.attributes), frozenset(said)
 
 
 def setting(machine: Script, part: Stored, own: Value) -> Value:
@@ -71,8 +60,11 @@ def _names(function: Value) -> Iterator[tuple[str, Value]]:
     made = function.find("__init__") if isinstance(function, Class) else function
     if isinstance(made, Function):
         spec = made.node.args
-        yield from ((each.arg, None) for each in spec.args[isinstance(function, Class) :])
-        yield from ((each.arg, None) for each in spec.kwonlyargs)
+        defaults = (*made.defaults, *made.keyword_defaults)
+        found = [each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+        untold = [None] * (len(found) - len(defaults))
+        names = zip(found, (*untold, *defaults), strict=True)
+        yield from islice(names, int(isinstance(function, Class)), None)  # without self
 
 
 def update(machine: Script, owner: dict[Value, Value], settings: Unknown) -> None:

@@ -16,7 +16,7 @@ from nanolint.memory.tensors.tensor import empty
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nanolint.memory.model.reading.values import Value
+    from nanolint.memory.model.reading.values import Instance, Value
     from nanolint.memory.tensors.device import Device
     from nanolint.memory.tensors.dtypes import Dtype
     from nanolint.memory.tensors.layout import Shape
@@ -105,6 +105,18 @@ class WeightsFound(BaseException):
         super().__init__()
         self.load = load
         self.held = held
+
+
+class Flags:
+    """What a parser found: its ``names``, and which of them the launch line ``said``."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Value] = {}
+        self.said: frozenset[str] = frozenset()
+
+    def parsed(self, found: Instance, said: list[str]) -> None:
+        """Note what a parser of the script found."""
+        self.names, self.said = dict(found.attributes), frozenset(said)
 
 
 class Checkpoint:
