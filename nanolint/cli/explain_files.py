@@ -23,7 +23,7 @@ def write_plot(config: ConfigFile, case: Case, path: Path) -> None:
     """Draw the run as an SVG or a PNG. Raises UsageError."""
     from nanolint.report.plot_subject import subject_of
 
-    doubt = " (in doubt)" if case.resolution.doubts else ""
+    doubt = " (not certain)" if case.resolution.doubts else ""
     draw_into(path, lambda: subject_of(case, f"{Path(config.name).name}{doubt}"))
 
 

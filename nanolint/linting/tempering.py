@@ -44,7 +44,7 @@ def tempered(found: Diagnostic, rule: Rule, context: Context) -> Diagnostic:
     notes = (*found.notes, *traced, *left_open)
     found = replace(found, fix=fix, trust=trust, doubts=tuple(map(str, doubts)), notes=notes)
     if trust is Trust.READ and found.severity is Severity.ERROR and all(map(_is_close, about)):
-        close = "it is short by less than the error that was recorded of such models"
+        close = "the shortage is within the recorded error for such models"
         return replace(found, severity=Severity.WARNING, notes=(*found.notes, close))
     return _doubted(found, doubts, context.trace) if trust is Trust.DOUBTED else found
 

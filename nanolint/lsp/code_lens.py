@@ -28,7 +28,7 @@ def _describe(case: Case) -> str:
     if run is None:
         return f"{card} | {case.resolution.why_unknown}"
     doubts = case.resolution.doubts
-    doubt = [f"in doubt: {in_short(doubts)}"] if doubts else []
+    doubt = [f"not certain: {in_short(doubts)}"] if doubts else []
     return " | ".join([card, *_memory(case, run), *_batch(run), *doubt])
 
 

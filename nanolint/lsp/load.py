@@ -20,7 +20,7 @@ TROUBLE = {
     Outcome.OUT_OF_MEMORY: "out of memory",
 }
 
-DOUBT = "in doubt: "
+DOUBT = "not certain: "
 
 
 @dataclass(frozen=True)

@@ -110,5 +110,5 @@ def _markdown(line: LineMemory, chosen: Chosen, found: LineReport) -> str:
     on = f" on {found.card}" if found.card else ""
     parts.append(f"for {escaped(chosen.config + on)}")
     if found.about:
-        parts.append(f"in doubt: {escaped(str(chosen.case.resolution.doubts[0]))}")
+        parts.append(f"not certain: {escaped(str(chosen.case.resolution.doubts[0]))}")
     return "\n".join(f"- {part}" for part in parts)

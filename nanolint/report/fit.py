@@ -103,7 +103,7 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
     printer.line((printable(name), "bold"))
     printer.line(f"the largest micro-batch that fits with room to spare, {kept}")
     for doubt in _doubts(rows):
-        printer.paragraph(("in doubt: ", "yellow"), text=str(doubt), indent="  ")
+        printer.paragraph(("not certain: ", "yellow"), text=str(doubt), indent="  ")
     factor = None if equation is None else equation.factor
     batch = printable(factor.key) if factor is not None else MICRO_BATCH
     column = max(len(batch), len(MICRO_BATCH))

@@ -37,10 +37,10 @@ def next_step(results: Results) -> dict[str, Any]:
     short = next((run for run in runs if run.fits is False), None)
     if short is not None:
         for file, found in ((f, e) for f in results.files for e in f.diagnostics if _is_memory(e)):
-            return {**_step(TRY, f"in doubt: {found.line}"), **_edits(file, found)}
+            return {**_step(TRY, f"not certain: {found.line}"), **_edits(file, found)}
         if not short.doubts:  # the rules that would say it were not asked
             return _step(CHANGE, "it does not fit")
-        return _step(TRY, f"it does not fit, in doubt: {short.doubts[0]}")
+        return _step(TRY, f"it does not fit, but not certain: {short.doubts[0]}")
     without = next((file for file in results.files if file.named and file.no_run), None)
     if without is not None and not any(run.fits for run in runs):
         return _step(TRY, f"{without.name} holds no run that is known here: {without.no_run}")

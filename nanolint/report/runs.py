@@ -51,8 +51,8 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
         return
     parts = []
     if known:
-        on = f"for {', '.join(cards)}" if cards else "for no card"
-        among = f", {_of(doubted, known)}in doubt" if doubted else ""
+        on = f"for {', '.join(cards)}" if cards else "without a card"
+        among = f", {_of(doubted, known)}doubted" if doubted else ""
         parts.append(f"{_number(known, 'run')} checked {on}{among}")
     if unknown:
         parts.append(f"{unknown if known else _number(unknown, 'run')} not checked")
@@ -126,7 +126,7 @@ def _table(card: str | None, rows: Sequence[Row], names: int, printer: Printer) 
 
 def _cells(run: JudgedRun, brief: Brief) -> tuple[str, str, str]:
     """Returns what a row says of a run: ``fits``, ``10.7 GiB``, ``1.0 to spare, in doubt``."""
-    doubt = ", in doubt" if _is_doubted(run) else ""
+    doubt = ", not certain" if _is_doubted(run) else ""
     if run.gpu is None and brief.outcome != STOPS:
         return "needs", brief.takes, f"{brief.outcome}{doubt}"
     return brief.outcome, brief.takes, f"{brief.margin}{doubt}"

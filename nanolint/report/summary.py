@@ -34,7 +34,9 @@ def render(
     judged = [file for file in results.files if file.error is None]
     runs.answers(judged, printer, verbose=verbose, told=told)
     if results.known:
-        printer.line(f"Left out {results.known} known to the baseline.")
+        printer.line(
+            f"{results.known} finding{'s' if results.known != 1 else ''} hidden by the baseline."
+        )
     if results.findings:
         printer.line((f"Found {_counts(results)} in {_files(judged)}.", "bold"))
         _fixable(results, printer)

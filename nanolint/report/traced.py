@@ -106,13 +106,15 @@ def doubts(traced: Traced) -> list[str]:
         found.append("no second optimizer step: the optimizer's state comes with the first")
     if traced.indices:
         where = ", ".join(traced.indices[:MOST_LISTED])
-        found.append(f"a number on the card, where all are 0 in a trace, is an index ({where})")
+        found.append(
+            f"an index depends on a value on the card, and these are all 0 in a trace ({where})"
+        )
     if traced.unpadded:
         m, k, n = traced.unpadded[0]
         others = f" and {len(traced.unpadded) - 1} more" if len(traced.unpadded) > 1 else ""
         found.append(
-            f"torch.compile times padding of the product [{m:,}, {k:,}] x [{k:,}, {n:,}]{others} "
-            f"on the card: traced without, at most {format_bytes(padding(traced.tape))} more with"
+            f"torch.compile may pad the product [{m:,}, {k:,}] x [{k:,}, {n:,}]{others}: "
+            f"up to {format_bytes(padding(traced.tape))} more than in this trace"
         )
     return [*found, *traced.doubts]
 

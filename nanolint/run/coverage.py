@@ -22,7 +22,7 @@ OLDEST = (2, 2)
 # two modules share for two inputs, and autograd adds their gradients: up to 5.1 % less is reserved.
 # Public runs that were traced with 2.4 took up to 18 % more.
 OLDEST_COMPILED = (2, 5)
-BOUND = "5 % less to 18 % more was traced"
+BOUND = "traces took 5 % less to 18 % more"
 # Before, memory-efficient attention of these heads stages gradients of keys and values where shared
 # memory is small: 12.6 MB where the replay has 1.6 (traced with 2.2.2 on an RTX 3060).
 OLDEST_WIDE_HEADS = (2, 4)
@@ -36,38 +36,41 @@ OLDEST_BLOCK_FIRST = (2, 12)
 # torch/_dynamo/backends/distributed.py, DDPOptimizer: a graph for each bucket of gradients. A step
 # of nanoGPT's own model takes as much as in one graph (0.2 % more at most, traced with two
 # processes); an evaluation up to a quarter more.
-SPLIT_GRAPH = "torch.compile splits the graph at DDP's buckets, which is read as one graph"
+SPLIT_GRAPH = (
+    "under DDP torch.compile splits the graph; nanolint models one graph, so the number may be off "
+    "by -10 to +25 %"
+)
 
 # torch/_inductor/fx_passes/pad_mm.py: a product whose sides are no multiples of these is timed with
 # and without padding. Padded, the step of llm.c's d12 (8 sequences, 2.13) takes 13 % more.
 ALIGNED = {2: 8, 4: 4}  # by the bytes of an element
-TIMED = "whether torch.compile pads products"
+TIMED = "torch.compile may pad"
 NARROW = 1024  # columns whose padding is within any margin
 
 
 def not_covered(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:
     """What nobody has compared the replay of ``run`` with."""
     if run.torch > NEWEST:
-        newest = f"the newest that was compared is {_number(NEWEST)}"
-        yield Doubt(Subject.TORCH, f"torch {_number(run.torch)} is not known: {newest}")
+        newest = f"newer than {_number(NEWEST)}, the newest that nanolint was compared with"
+        yield Doubt(Subject.TORCH, f"torch {_number(run.torch)} is {newest}")
     compiled = run.compile and compiles(gpu, run.dtype)
     oldest, what = (OLDEST_COMPILED, "compiled runs") if compiled else (OLDEST, "runs")
     if run.torch < oldest:
-        text = f"{what} of torch {_number(run.torch)} are not replayed as they are, those since "
-        bound = f": {BOUND}" if compiled else ""
-        yield Doubt(Subject.TORCH, f"{text}{_number(oldest)} are{bound}")
-    if run.torch == OLDEST_BLOCK_FIRST and run.on_gpu and not compiled and run.dtype != "float32":
         text = (
-            f"torch {_number(run.torch)} takes the oldest block; which of autocast's copies it is"
+            f"nanolint models {what} of torch {_number(oldest)} and newer, not {_number(run.torch)}"
         )
-        yield Doubt(Subject.TORCH, f"{text} is not known")
+        bound = f": {BOUND}" if compiled else ""
+        yield Doubt(Subject.TORCH, f"{text}{bound}")
+    if run.torch == OLDEST_BLOCK_FIRST and run.on_gpu and not compiled and run.dtype != "float32":
+        text = f"torch {_number(run.torch)} reuses the oldest free block, and the age of autocast's"
+        yield Doubt(Subject.TORCH, f"{text} copies is not known")
     efficient = run.attention is Attention.EFFICIENT and has_small_shared_memory(gpu)
     head = run.n_embd // max(1, run.n_head)
     if efficient and run.torch < OLDEST_WIDE_HEADS and head in WIDE_HEADS:
         text = f"memory-efficient attention of torch {_number(run.torch)} has other kernels"
         yield Doubt(Subject.PIECE, f"{text} for heads of {head} on this card")
     if compiled and run.attention is Attention.MATH:
-        text = "attention that is multiplied out by hand is counted as without torch.compile"
+        text = "hand-written attention is counted as if torch.compile did not change it"
         yield Doubt(Subject.PIECE, text)
     yield from timed_products(run, gpu)
     if splits_graphs(run, gpu) and (run.eval_only or run.program is not None):
@@ -101,7 +104,7 @@ def is_timed(side: int, itemsize: int) -> bool:
 
 def of_timed(side: int) -> str:
     """The doubt about it."""
-    return f"{TIMED} of {side:,} columns, which it times, is not known"
+    return f"{TIMED} the {side:,}-column matmuls"
 
 
 def _number(version: tuple[int, int]) -> str:

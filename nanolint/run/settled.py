@@ -310,15 +310,17 @@ class Options:
         optimizer of many: neither is counted.
         """
         if self.world_size_doubt is not None and not (self.every_card and cards is not None):
-            why = f"the world size is taken for {world_size}: {self.world_size_doubt}"
+            why = f"assuming world size {world_size}: {self.world_size_doubt}"
             yield Doubt(Subject.PROCESSES, why)
         if self.spread and cards is not None and world_size > cards:
             why = f"{world_size} processes are more than the {cards} cards of one machine"
             yield Doubt(Subject.PROCESSES, f"{why}: several are taken for granted")
         if self.ranked and world_size == 1:
-            why = "its one process is told its RANK, as by torchrun: what it shares out"
-            yield Doubt(Subject.PIECE, f"{why} is not counted")
+            why = (
+                "torchrun gives its one process a RANK; nanolint does not count DDP's buckets or a"
+            )
+            yield Doubt(Subject.PIECE, f"{why} sharded optimizer for it")
         for why in self.native:
             yield Doubt(Subject.TORCH, why)
         for name, _ in telling(self.line):
-            yield Doubt(Subject.ENVIRONMENT, f"what PyTorch makes of {name} is not known")
+            yield Doubt(Subject.ENVIRONMENT, f"the effect of {name} on PyTorch is not known")

@@ -53,13 +53,15 @@ def write(context: Context, changes: Changes, safety: Safety) -> Written:
     for given, value in changes.items():
         path, span = given.place.path, given.place.span
         if span is None:
-            return Written(None, f"{given.key} does not stand in {_place(context, given)} as it is")
+            return Written(
+                None, f"{_place(context, given)} does not contain {given.key} as a plain value"
+            )
         if path is None or is_here(context, given.place):
             here.append(_edit(context.text, span, value))
             continue
         text = texts.get(path) or text_of(path)
         if text is None:
-            return Written(None, f"{given.key} stands in {given.place}, which cannot be read")
+            return Written(None, f"{given.key} stands in {given.place}, which nanolint cannot read")
         texts[path] = text
         elsewhere.setdefault(path, []).append(_edit(text, span, value))
     if elsewhere:
@@ -83,7 +85,7 @@ def _written_on_line(
     for given, value in changes.items():
         edit = _on_line(context, given, value)
         if edit is None:
-            return Written(None, f"{given.key} does not stand in {LINE} as it is")
+            return Written(None, f"{LINE} does not contain {given.key} as a plain value")
         edits.append(edit)
     return Written(Fix(title, safety, tuple(sorted(edits)), in_launch_line=True))
 
@@ -128,7 +130,7 @@ def shared_with(context: Context, changes: Changes) -> str | None:
             continue
         other = other_trainer(context, path)
         if other is not None:
-            return f"unsafe, because {other} trains with values of {path.name}, too"
+            return f"unsafe: {other} also uses values of {path.name}"
     return None
 
 

@@ -149,13 +149,13 @@ def flags_fix(context: Context, changed: Mapping[str, int], safety: Safety) -> F
 def others_change(context: Context, changed: Mapping[str, object]) -> tuple[str, ...]:
     """Why new values in this file change other runs, if they do or may: one line."""
     if context.is_train_script:
-        return ("unsafe, because every config inherits this default",)
+        return ("unsafe: every config inherits this default",)
     others = context.takers.changed(changed, {key: context.value(key) for key in OF_A_STEP})
     if not others:
         return ()
     first, *more = others
     and_others = ", and so do others" if more else ""
-    return (f"unsafe, because {first.place} {first.how}{and_others}",)
+    return (f"unsafe: {first.place} {first.how}{and_others}",)
 
 
 def texts_change(context: Context, keys: Collection[str]) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ def texts_change(context: Context, keys: Collection[str]) -> tuple[str, ...]:
         for each in context.module.assignments:
             if each.value_span.start <= read.span.start < each.value_span.end:
                 row = context.row(read.span.start)
-                return (f"unsafe, because {each.key} (line {row}) changes with {read.name}",)
+                return (f"unsafe: {each.key} (line {row}) changes with {read.name}",)
     return ()
 
 
@@ -175,7 +175,7 @@ def lost_choice(assignment: Assignment | None) -> tuple[str, ...]:
     if assignment is None or is_arithmetic(assignment):
         return ()
     written = " ".join(assignment.expression.split())
-    return (f"unsafe, because one value would take the place of {assignment.key} = {written}",)
+    return (f"unsafe: one value would replace {assignment.key} = {written}",)
 
 
 def _anchors(context: Context, key: str) -> list[Assignment]:
@@ -198,12 +198,12 @@ def blocker(context: Context, key: str, changed: Mapping[str, int] | None = None
     """
     deciding = context.settings.deciding.get(key, key)
     if deciding != key:
-        return f"train.py takes it from {deciding}" if deciding else f"train.py computes {key}"
+        return f"train.py reads it from {deciding}" if deciding else f"train.py computes {key}"
     assignment = context.assignment(key)
     if assignment is not None and assignment.shared:
         return f"{key} is set together with other names"
     if assignment is None and not _anchors(context, key):
-        return "the file sets nothing that it belongs to"
+        return "the file sets no related key to put it next to"
     names = (key,) if context.is_train_script else (key, EVERY)  # it lists its keys by globals()
     for read in context.module.reads:
         if read.name in names and not read.in_text and in_settings(context, read.span.start):

@@ -87,7 +87,7 @@ def assert_kept(project: Generated, given_paths: tuple[str, ...]) -> bool:
     assert before == after, (texts, outcome.out)
     fixed = texts[BASE] != project.files[BASE]
     if any(path in ("config", ".", BASE) for path in given_paths):
-        assert fixed or "unsafe, because " in outcome.out
+        assert fixed or "unsafe: " in outcome.out
         if project.alone and project.plain:
             assert fixed, outcome.out
     return fixed

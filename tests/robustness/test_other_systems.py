@@ -79,7 +79,7 @@ def test_a_file_with_windows_line_ends_keeps_them() -> None:
 
 def test_on_windows_the_driver_s_spill_is_told_instead_of_an_error_alone() -> None:
     Path("a.py").write_text(GPT2, encoding="utf-8")
-    spill = "on Windows the driver moves what does not fit into system memory"
+    spill = "on Windows the driver moves the excess to system memory"
     for platform in ("windows", "wsl"):
         assert spill in nanolint("a.py", "--gpu=rtx-4070", f"--platform={platform}").out
     assert spill not in nanolint("a.py", "--gpu=rtx-4070").out
@@ -89,7 +89,7 @@ def test_on_windows_a_run_is_taken_to_be_there_unless_said_otherwise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     Path("a.py").write_text(GPT2, encoding="utf-8")
-    spill = "on Windows the driver moves what does not fit into system memory"
+    spill = "on Windows the driver moves the excess to system memory"
     monkeypatch.setattr(targets, "sys", SimpleNamespace(platform="win32"))
     monkeypatch.setattr(tables, "sys", SimpleNamespace(platform="win32"))
     here = nanolint("a.py", "--gpu=rtx-4070")

@@ -63,7 +63,7 @@ def decided(found: Resolution, target: Machine) -> Resolution:
         *(f"{each}: up to {format_bytes(padded)} more" for each in timed[:1]),
         *(f"{each}: up to {format_bytes(more - padded)} more" for each in split),
     ]
-    told = [f"{each}, which changes no verdict" for each in told]
+    told = [f"{each}. The verdict is the same either way." for each in told]
     return replace(found, doubts=(), left_open=(*found.left_open, *told))
 
 

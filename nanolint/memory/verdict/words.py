@@ -31,8 +31,8 @@ def headline(verdict: Verdict) -> str:
     if outcome is Outcome.COMFORTABLE:
         return f"fits {card}: {share(verdict)} ({margin(verdict)})"
     if outcome is Outcome.THIN:
-        room = f"by {amount(verdict.margin_bytes)} only" if verdict.margin_bytes > 0 else "barely"
-        return f"fits {card} {room} ({share(verdict)}), within the prediction's error"
+        left = f" ({margin(verdict)})" if verdict.margin_bytes > 0 else ""
+        return f"barely fits {card}: {share(verdict)}{left}, within the prediction's error"
     segments = " without expandable segments" if outcome is Outcome.FRAGMENTED else ""
     return f"does not fit {card}{segments}: needs {share(verdict)} ({margin(verdict)})"
 

@@ -34,7 +34,7 @@ def render(name: str, case: Case, found: LineReport, printer: Printer, width: in
     if case.resolution.provenance is not None:
         printer.line(printable(case.resolution.provenance))
     for doubt in case.resolution.doubts:
-        printer.paragraph(("in doubt: ", "yellow"), text=str(doubt), indent="  ")
+        printer.paragraph(("not certain: ", "yellow"), text=str(doubt), indent="  ")
     peak, kept = found.amount(lines.peak_bytes), found.amount(lines.kept_bytes)
     printer.line(f"{peak} allocated at the peak, in {lines.phase.within}")
     if kept:

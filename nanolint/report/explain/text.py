@@ -85,7 +85,7 @@ def _doubts(case: Case, printer: Printer, trace: str) -> None:
     for left in case.resolution.left_open:
         printer.paragraph("left open: ", text=left, indent="  ")
     for doubt in case.resolution.doubts:
-        printer.paragraph(("in doubt: ", "yellow"), text=str(doubt), indent="  ")
+        printer.paragraph(("not certain: ", "yellow"), text=str(doubt), indent="  ")
     if case.resolution.doubts:
         printer.line(f"  {printable(way_out_of(case.resolution, trace))}")
 

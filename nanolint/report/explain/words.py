@@ -49,5 +49,5 @@ def answer(case: Case, usual: Sequence[Machine] = ()) -> str:
     brief, doubts = (None, ()) if case.run is None else answered(case, usual)
     if brief is None:
         return ""
-    doubt = ", in doubt" if doubts and PROBABLY not in brief.headline else ""
+    doubt = ", not certain" if doubts and PROBABLY not in brief.headline else ""
     return f"{brief.headline}{doubt}{'' if case.target else f'; {NAME_YOURS}'}"

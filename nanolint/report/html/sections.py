@@ -38,7 +38,7 @@ def summary(case: Case) -> str:
         parts = [f'<p class="{kind}"><b>{word}</b> on {label}{known}: {needs}</p>']
     if verdict is not None and verdict.oom is not None:
         parts.append(f"<pre>{escape(verdict.oom.message)}</pre>")
-    parts += [f"<p>in doubt: {escape(str(doubt))}</p>" for doubt in case.resolution.doubts]
+    parts += [f"<p>not certain: {escape(str(doubt))}</p>" for doubt in case.resolution.doubts]
     return "\n".join(parts)
 
 

@@ -159,14 +159,14 @@ class Launch:
         """
         if self.is_certain:
             return self._step_change(changed, values)
-        which = "it" if self.is_named else "what may be it"
+        which = "it" if self.is_named else "a file that may be this one"
         key = next((key for key in changed if key in self.keys), None)
         if key is not None:
             return f"launches {which} with another {key}"
         if self.with_another:
             return f"launches {which} together with another config"
         if self.has_expansion:
-            return f"launches {which} with options that only a run knows"
+            return f"launches {which} with options known only at run time"
         return None
 
     def _step_change(self, changed: Changes, values: Changes) -> str | None:
@@ -184,7 +184,7 @@ class Launch:
         own = ", ".join(f"{key} = {now[key]}" if now.get(key) else key for key in said)
         before, after = ([_number(each.get(key)) for key in factors] for each in (now, then))
         if None in (*before, *after):
-            return f"launches it with {own}, which the new values do not go with"
+            return f"launches it with {own}, which does not go with the new values"
         what = "sequences evaluated" if evaluates else "sequences a step"
         return (
             f"launches it with {own}: {_product(before):,} {what} would become {_product(after):,}"

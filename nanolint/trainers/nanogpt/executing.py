@@ -41,12 +41,14 @@ def _undecodable(path: Path | None) -> Obstacle | None:
     except Unusable:
         return None
     if raw.startswith(codecs.BOM_UTF8):
-        return Obstacle("it begins with a byte order mark, which exec refuses; save it without")
+        return Obstacle("it begins with a byte order mark, which exec refuses; save it without one")
     try:
         raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        return Obstacle("it is not UTF-8, as which open() reads it, whatever it declares", line)
+        return Obstacle(
+            "it is not UTF-8, but open() reads it as UTF-8, whatever encoding it declares", line
+        )
     return None
 
 
@@ -70,7 +72,7 @@ def _end(text: str) -> Obstacle | None:
         below = any(isinstance(each, (ast.Assign, ast.AnnAssign)) for each in body[index + 1 :])
         if below and _ends(statement):
             what = ast.unparse(statement).partition("\n")[0]
-            text = f"`{what}` ends the run, so that nothing below is set"
+            text = f"`{what}` ends the run, so nothing below it is set"
             return Obstacle(text, statement.lineno)
     return None
 

@@ -43,7 +43,7 @@ def drifting_type(context: Context) -> Findings:
         remedy = _remedy(context, assignment, type(wanted))
         yield Finding(
             message=(
-                f"{key} = {_format(assignment)} is {_kind(found)} where train.py's default is "
+                f"{key} = {_format(assignment)} is {_kind(found)}, but train.py's default is "
                 f"{_kind(wanted)}: --{key}={wanted!r} would fail its assertion"
             ),
             span=context.span(key),

@@ -10,7 +10,7 @@ KEYS = ("warmup_iters", "max_iters", "lr_decay_iters")
 
 @rule("NL309", "endless-warmup", Severity.WARNING, needs=[Need.CONFIG])
 def endless_warmup(context: Context) -> Findings:
-    """warmup_iters is as long as the run or its decay, so the learning rate never gets there."""
+    """warmup_iters is as long as the run or its decay, so the full rate is never used."""
     warmup, steps, decay = (integer(context.value(key)) for key in KEYS)
     if warmup is None or steps is None or decay is None or not context.value("decay_lr"):
         return
@@ -21,7 +21,7 @@ def endless_warmup(context: Context) -> Findings:
     limit, end = ("max_iters", steps) if warmup >= steps else ("lr_decay_iters", decay)
     yield Finding(
         message=(
-            f"{describe(context, 'warmup_iters', warmup)} is no less than {limit} = {end}: "
+            f"{describe(context, 'warmup_iters', warmup)} is not below {limit} = {end}: "
             f"{_effect(warmup, steps, decay)}"
         ),
         span=context.span("warmup_iters", limit),
@@ -32,7 +32,7 @@ def _effect(warmup: int, steps: int, decay: int) -> str:
     if warmup > steps:
         return f"the run ends at {percent(steps, warmup)} of learning_rate"
     if warmup == steps:
-        return "the run ends as soon as the learning rate is warm"
+        return "the run ends together with the warm-up"
     if warmup == decay:
         return f"step {warmup} divides by zero"
-    return "the learning rate drops to min_lr as soon as it is warm"
+    return "the learning rate drops to min_lr right after the warm-up"

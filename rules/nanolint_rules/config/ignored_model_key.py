@@ -20,7 +20,7 @@ KEYS = ("n_layer", "n_head", "n_embd", "bias")
 
 @rule("NL306", "ignored-model-key", Severity.WARNING, needs=[Need.CONFIG])
 def ignored_model_key(context: Context) -> Findings:
-    """The shape of the model is set, and the checkpoint that the run starts from overrides it."""
+    """The shape of the model is set, but the run starts from a checkpoint, which overrides it."""
     start = context.value("init_from")
     if context.is_train_script or context.from_command_line("init_from"):
         return

@@ -10,7 +10,7 @@ KEY = "gradient_accumulation_steps"
 
 @rule("NL312", "inherited-accumulation", Severity.INFO, needs=[Need.CONFIG, Need.RUN])
 def inherited_accumulation(context: Context) -> Findings:
-    """batch_size is set and gradient_accumulation_steps is not, so that of train.py applies."""
+    """batch_size is set without gradient_accumulation_steps, so the value of train.py applies."""
     run = context.run
     if run is None or run.eval_only or context.is_train_script:
         return

@@ -28,7 +28,7 @@ MEANT = {
 
 @rule("NL314", "invalid-choice", Severity.ERROR, needs=[Need.CONFIG], stops=True)
 def invalid_choice(context: Context) -> Findings:
-    """dtype, init_from, backend or device is set to a value that nothing accepts."""
+    """dtype, init_from, backend or device has a value that nothing accepts."""
     for key, choices in CHOICES.items():
         value = context.value(key)
         if value is None or not is_asked_for(context, key) or _is_legal(key, value, choices):

@@ -31,7 +31,7 @@ def unaligned_vocabulary(context: Context) -> Findings:
     yield Finding(
         message=(
             f"{KEY} = {size} is not a multiple of {ALIGNMENT}, which slows the largest matrix "
-            f"product of the model; {padded} has {padded - size} tokens that never occur"
+            f"product of the model; {padded} adds {padded - size} tokens that never occur"
         ),
         span=context.span(KEY),
         fix=remedy.fix,

@@ -38,7 +38,7 @@ COUNTED = "memory is counted in float16; emulated bfloat16 takes more"
     fix=FixAvailability.SOMETIMES,
 )
 def bfloat16_on_old_gpu(context: Context) -> Findings:
-    """dtype is bfloat16, set or inherited, and the GPU has none."""
+    """dtype is bfloat16, set or inherited, but the GPU does not support it."""
     if not is_key(context, "dtype"):
         return
     for case in context.cases:

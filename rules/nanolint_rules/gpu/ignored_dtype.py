@@ -8,7 +8,7 @@ from nanolint_rules._values import is_asked_for, is_key
 
 @rule("NL206", "ignored-dtype", Severity.INFO, needs=[Need.CONFIG])
 def ignored_dtype(context: Context) -> Findings:
-    """dtype is set, and the device is one on which train.py does not read it."""
+    """dtype is set, but train.py does not read it on this device."""
     if not is_key(context, "dtype"):
         return
     dtype, device = context.value("dtype"), context.value("device")

@@ -114,8 +114,8 @@ def spills(verdict: Verdict) -> tuple[str, ...]:
     if verdict.target.platform not in ("windows", "wsl"):
         return ()
     return (
-        "on Windows the driver moves what does not fit into system memory, unless its "
-        "CUDA - Sysmem Fallback Policy forbids that: no error, but a run many times slower",
+        "on Windows the driver moves the excess to system memory: no error, but a run many times "
+        "slower; the driver's CUDA - Sysmem Fallback Policy can forbid that",
     )
 
 
@@ -125,7 +125,7 @@ def _stops_at(verdict: Verdict, oom: OutOfMemory) -> str:
         adam = "" if verdict.run.eval_only else ", gradients and Adam's state"
         return f"the parameters{adam} alone take {amount(state_bytes(verdict.run))}"
     where = "before the first step" if oom.sets_up else f"in {oom.phase.within}"
-    return f"stops {where}, at {format_bytes(oom.requested_bytes)} for {oom.at}"
+    return f"stops {where}, allocating {format_bytes(oom.requested_bytes)} for {oom.at}"
 
 
 def cure(context: Context, *, upward: bool = False, comfortably: bool = False) -> Cure:
@@ -179,7 +179,7 @@ def _shorter_block(context: Context, pairs: list[tuple[Run, Machine]], none: str
             change = shorter | smaller
         else:
             continue
-        clause = f"{none} at this block_size; {{}} would"
+        clause = f"{none} at this block_size; {{}} fits"
         return _with_edits(context, clause, change, safety=Safety.UNSAFE)
     return None
 
@@ -213,7 +213,7 @@ def _with_edits(
         before, after = (run.eval_iters * size for size in (run.batch_size, changed["batch_size"]))
         remarks.append(_fewer_evaluated(before, after, changed["batch_size"]))
     title = "Set " + " and ".join(f"{key} = {value}" for key, value in written.items())
-    title += "".join(f"; {key} = {changed[key]} follows" for key in followed)
+    title += "".join(f"; {key} = {changed[key]} follows from it" for key in followed)
     all_edits = sorted([*edits.values(), *sums_to_update(context, changed)])
     fix = Fix(title, safety, tuple(all_edits), follows=frozenset(followed))
     return Cure(clause, fix, tuple(remarks), frozenset(changed))
@@ -239,9 +239,10 @@ def _in_script(
 
 
 def _fewer_evaluated(before: int, after: int, batch_size: int) -> str:
-    told = f"estimate_loss averages {after:,} sequences per split instead of {before:,}"
-    kept = f"; eval_iters = {before // batch_size} keeps them" if before % batch_size == 0 else ""
-    return told + kept
+    told = f"side effect: estimate_loss now averages {after:,} sequences per split, not {before:,}"
+    if before % batch_size:
+        return told
+    return f"{told}. Set eval_iters = {before // batch_size} to keep {before:,}."
 
 
 def _is_followed(context: Context, key: str, changed: Mapping[str, int]) -> bool:

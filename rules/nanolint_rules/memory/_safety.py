@@ -42,8 +42,8 @@ def stops_averaging(context: Context, change: Change) -> str | None:
     if after.micro_steps == 1 or not _syncs_late(context):
         return None
     return (
-        f"with {after.micro_steps} micro-steps the script, which sets {FLAG} after the forward "
-        "pass, stops averaging gradients (NL418)"
+        f"with {after.micro_steps} micro-steps the script stops averaging gradients: "
+        f"it sets {FLAG} after the forward pass (NL418)"
     )
 
 
@@ -67,7 +67,7 @@ def _uneven(context: Context, changed: Mapping[str, int]) -> Iterator[str]:
         if each.world_size is None or steps % each.world_size:
             processes = each.world_size or "a number of"
             yield (
-                f"unsafe, because {each.place} starts {processes} processes, "
+                f"unsafe: {each.place} starts {processes} processes, "
                 f"which must divide {STEPS} = {steps}"
             )
             return
@@ -76,7 +76,7 @@ def _uneven(context: Context, changed: Mapping[str, int]) -> Iterator[str]:
 def _asked_to_evaluate(context: Context) -> Iterator[str]:
     """Whether the file trains, and is only evaluated this time, or the other way round."""
     if context.from_command_line("eval_only"):
-        yield "unsafe, because without eval_only of the command line the file describes another run"
+        yield "unsafe: without eval_only on the command line this file describes another run"
 
 
 def _lost_shapes(context: Context, edits: Mapping[str, Edit]) -> Iterator[str]:

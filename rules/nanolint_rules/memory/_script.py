@@ -47,14 +47,14 @@ def fixed_micro_batch(context: Context) -> str | None:
         return None
     if equation.factor is None:
         how = describe(equation.micro_batch)
-        return f"the micro-batch is {how}, which no value makes smaller at as many tokens a step"
+        return f"the micro-batch is {how}; no value makes it smaller and keeps the tokens per step"
     if run.micro_batches is None or min(run.micro_batches) < run.batch_size:
         return None
     passes = equation.number(equation.passes)
-    often = "once" if passes == 1 else f"{passes:,} times"
+    often = "one backward pass" if passes == 1 else f"{passes:,} backward passes"
     return (
-        f"no smaller {equation.factor.key} keeps {equation.tokens_per_step():,} tokens a step, for "
-        f"which the script goes backward {often}"
+        f"no smaller {equation.factor.key} keeps {equation.tokens_per_step():,} tokens a step: "
+        f"the script makes {often} per step"
     )
 
 
@@ -84,7 +84,5 @@ def unsafe_for_others(context: Context, changes: Mapping[Given, Scalar]) -> tupl
         ):
             continue
         if len(changes) > 1 or given.value % value:
-            return (
-                f"unsafe, because launches with other values may not take {given.key} = {value}",
-            )
+            return (f"unsafe: other launches of this script may not accept {given.key} = {value}",)
     return ()

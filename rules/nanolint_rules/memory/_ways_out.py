@@ -24,7 +24,7 @@ def none_fits(pairs: list[tuple[Run, Machine]]) -> str:
     thinly = all(run.is_known and judge(run, target).fits for run, target in least)
     how = f"{fits(pairs)} comfortably" if thinly else fits(pairs)
     if any(run.batch_size > 1 for run, _ in least):
-        return f"{NONE} that is known {how}"
+        return f"no known micro-batch {how}"
     return f"{NONE} {how}"
 
 
@@ -39,11 +39,11 @@ def another_model_or_card(pairs: list[tuple[Run, Machine]], none: str, key: str)
         or_card = f", or another card: {larger}" if larger else ""
         return f"{none}; {smaller} does{or_card}"
     if larger is None and none.startswith(NONE):
-        return f"{none}, on this card or on any other in the catalogue"
+        return f"{none}, on this card or any other in the catalogue"
     if larger is None:
-        return f"{none}; no card in the catalogue takes it"
+        return f"{none}; no card in the catalogue is large enough"
     size = f"{key}={run.batch_size}" if key.startswith("-") else f"{key} = {run.batch_size}"
-    return f"{none}; the smallest card that takes {size} is {larger}"
+    return f"{none}; the smallest card for {size} is {larger}"
 
 
 def _by_few(run: Run) -> Run:

@@ -21,5 +21,5 @@ VARIABLE = "PYTORCH_CUDA_ALLOC_CONF"  # which all releases read (NL411)
 def fragmented_oom(context: Context) -> Findings:
     """The run fits with expandable segments, but not with PyTorch's default allocator."""
     for finding in out_of_memory(context, lambda outcome, _: outcome is Outcome.FRAGMENTED):
-        way_out = f"as it is, it fits with {VARIABLE}=expandable_segments:True in the environment"
+        way_out = f"it fits unchanged with {VARIABLE}=expandable_segments:True in the environment"
         yield replace(finding, notes=(*finding.notes, way_out))

@@ -30,7 +30,7 @@ from nanolint_rules.memory._places import to_blame
     fits=True,
 )
 def thin_margin(context: Context) -> Findings:
-    """The run fits the target GPU, but only inside the model's own error margin."""
+    """The run barely fits the target GPU: the margin is within the prediction's error."""
     for case in context.cases:
         verdict = case.verdict
         if verdict is None or verdict.outcome is not Outcome.THIN:

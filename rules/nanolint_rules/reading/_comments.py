@@ -26,7 +26,7 @@ class Removal(NamedTuple):
     @property
     def notes(self) -> tuple[str, ...]:
         """Why it is unsafe."""
-        return ("unsafe, because the reason would go with the comment",) if self.loses else ()
+        return ("unsafe: it also removes the reason in the comment",) if self.loses else ()
 
 
 def without(context: Context, suppression: Suppression, unwanted: Collection[str]) -> Removal:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     fits=True,
 )
 def doubted_run(context: Context) -> Findings:
-    """The run fits the target GPU, but not all that it rests on is known."""
+    """The run probably fits the target GPU, but its number rests on something unknown."""
     doubted = [case for case in context.cases if case.resolution.doubts and _fits(case)]
     if not doubted:
         return

@@ -7,7 +7,7 @@ from nanolint.rule import Context, Finding, Findings, Need, Severity, Span, obst
 
 @rule("NL006", "unexecutable-config", Severity.ERROR, needs=[Need.CONFIG], stops=True)
 def unexecutable_config(context: Context) -> Findings:
-    """The config is valid Python, and yet the configurator's exec cannot run it to its end."""
+    """The config is valid Python, but the configurator's exec cannot run it to its end."""
     if context.is_train_script:
         return
     found = obstacle(context.text, context.path)

@@ -36,7 +36,7 @@ MOST_MISSPELT, LONGEST_NAME = 50, 80  # to look for the nearest name takes a whi
     fix=FixAvailability.SOMETIMES,
 )
 def unknown_suppression(context: Context) -> Findings:
-    """A suppression comment names no rule, or is not written as one."""
+    """A suppression comment names no rule, or is malformed."""
     misspelt: dict[str, str | None] = {}
     for suppression in context.suppressions:
         if suppression.malformed is not None:
@@ -54,7 +54,7 @@ def _unknown_codes(
     if not unknown:
         return
     removal = without(context, suppression, {code.text for code in unknown})
-    fix = removal.fix("Remove what names no rule")
+    fix = removal.fix("Remove the unknown codes")
     for code in unknown:
         meant = meant_code(code.text, context.known_codes)
         if meant is not None:
@@ -62,7 +62,7 @@ def _unknown_codes(
             continue
         near = _nearest(code.text.lower(), context.known_codes, misspelt)
         hint = f"; did you mean {_as_written(near)}?" if near else ""
-        message = f"{code.text!r} is no rule{hint}"
+        message = f"{code.text!r} is not a rule{hint}"
         yield Finding(message, code.span, fix, notes=removal.notes)
 
 
@@ -70,7 +70,7 @@ def _misread(code: SuppressedCode, meant: str) -> Finding:
     """A letter for a digit: the comment, and the reason in it, stay."""
     edit = Edit(code.span.start, code.span.end, meant)
     fix = Fix(f"Write {meant}", Safety.SAFE, (edit,))
-    return Finding(f"{code.text!r} is no rule; did you mean {meant}?", code.span, fix)
+    return Finding(f"{code.text!r} is not a rule; did you mean {meant}?", code.span, fix)
 
 
 def _nearest(text: str, known: Iterable[str], misspelt: dict[str, str | None]) -> str | None:

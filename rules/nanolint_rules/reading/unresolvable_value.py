@@ -19,7 +19,7 @@ PARTNERS = {"vocab_size": "dataset"}
 
 @rule("NL004", "unresolvable-value", Severity.INFO, needs=[], once=Once.MESSAGE)
 def unresolvable_value(context: Context) -> Findings:
-    """A value that decides memory is unknown or impossible, so that memory is not checked."""
+    """A value that decides memory is unknown or impossible, so memory is not checked."""
     unknown: dict[tuple[str, Span], list[str]] = {}
     for unresolved in context.settings.unresolved:
         if not context.is_config and not (context.is_trainer and unresolved.key == LAUNCH_LINE):
@@ -82,5 +82,5 @@ def _advice(context: Context, keys: list[str]) -> tuple[str, ...]:
         lacking = context.settings.unresolved
         vain = any(each.impossible or each.untraced for each in lacking)
         return (f"`{context.trace}` gives a number",) if keys == [MEMORY] and not vain else ()
-    what = "the value that it" if len(unknown) == 1 else "the values that they"
-    return (f"give {what} will have: {' '.join(unknown)}",)
+    what = "the value" if len(unknown) == 1 else "the values"
+    return (f"pass {what} of the run: {' '.join(unknown)}",)

@@ -32,10 +32,10 @@ def unused_suppression(context: Context) -> Findings:
             if context.known_codes.get(code.text.lower()) in codes
         ]
         removal = without(context, suppression, {code.text for code in texts})
-        fix, notes = removal.fix("Remove what suppresses nothing"), removal.notes
+        fix, notes = removal.fix("Remove the unused suppression"), removal.notes
         if suppression.span in elsewhere and fix.safety is Safety.SAFE:
             fix = replace(fix, safety=Safety.UNSAFE)
-            notes = ("unsafe, because on another machine it may suppress something",)
+            notes = ("unsafe: the comment may suppress a finding on another machine",)
         if not texts:
             message = "this comment suppresses nothing"
             yield Finding(message, suppression.span, fix, notes=notes)

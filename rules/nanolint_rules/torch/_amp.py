@@ -38,7 +38,7 @@ def moved(
             yield Finding(
                 message=(
                     f"torch.{device}.amp.{name}(...) is deprecated since PyTorch 2.4; "
-                    f"{modern}('{device}', ...) replaces it"
+                    f"use {modern}('{device}', ...)"
                 ),
                 span=spans[use.call.func],
                 fix=edits,

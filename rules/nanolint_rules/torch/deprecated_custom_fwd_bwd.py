@@ -60,7 +60,7 @@ def deprecated_custom_fwd_bwd(context: Context) -> Findings:
             yield Finding(
                 message=(
                     f"torch.cuda.amp.{modern.rpartition('.')[2]} is deprecated since PyTorch 2.4; "
-                    f"{modern}(..., {ARGUMENT}='cuda') replaces it"
+                    f"use {modern}(..., {ARGUMENT}='cuda')"
                 ),
                 span=context.spans([use.node])[use.node],
                 fix=fix,

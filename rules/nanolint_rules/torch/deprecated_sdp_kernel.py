@@ -70,8 +70,7 @@ def deprecated_sdp_kernel(context: Context) -> Findings:
         for use in group:
             yield Finding(
                 message=(
-                    f"{DEPRECATED}(...) is deprecated since PyTorch 2.3; "
-                    f"{HOME}.{MODERN}([...]) replaces it"
+                    f"{DEPRECATED}(...) is deprecated since PyTorch 2.3; use {HOME}.{MODERN}([...])"
                 ),
                 span=context.spans([use.node])[use.node],
                 fix=fix,

@@ -43,7 +43,7 @@ ARGUMENT = "including_emulation"
     once=Once.RULE,
 )
 def emulated_bfloat16_check(context: Context) -> Findings:
-    """torch.cuda.is_bf16_supported is asked in a way that every CUDA card affirms."""
+    """torch.cuda.is_bf16_supported counts emulation, so it is true on every CUDA card."""
     version = context.options.oldest_torch
     if version is not None and version < EXISTS_SINCE:
         return

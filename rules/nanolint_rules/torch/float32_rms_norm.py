@@ -66,7 +66,7 @@ def float32_rms_norm(context: Context) -> Findings:
     for use in uses:
         called = "rms_norm" if use.qualified in FUNCTIONS else "RMSNorm"
         yield Finding(
-            message=f"since PyTorch 2.12 {called} gives float32 under autocast, twice the bytes",
+            message=f"since PyTorch 2.12 {called} returns float32 under autocast, twice the bytes",
             span=context.spans([use.call.func])[use.call.func],
             fix=_fix(context, resolved, use) if use.qualified in FUNCTIONS else None,
             notes=() if version else ("PyTorch 2.11 and older keep the input's type",),

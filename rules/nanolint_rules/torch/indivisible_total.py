@@ -37,7 +37,7 @@ LONGEST = 90  # characters of a check that are shown
     stops=True,
 )
 def indivisible_total(context: Context) -> Findings:
-    """The total batch is no multiple of a micro-batch over all processes: an assert will fail."""
+    """The total batch is not a multiple of a micro-batch over all processes: an assert fails."""
     for equation in equations(context):
         for check in equation.broken():
             division = next(remainders(check.condition), None)
@@ -49,7 +49,7 @@ def indivisible_total(context: Context) -> Findings:
                 remedy += _larger(equation, division.operands[0], total, part)
             yield Finding(
                 message=(
-                    f"{check.place} will fail: {total:,} is no multiple of {_terms(equation, part)}"
+                    f"{check.place} fails: {total:,} is not a multiple of {_terms(equation, part)}"
                 ),
                 remedy=remedy,
                 span=place_of(context, equation, check.place),
@@ -66,7 +66,7 @@ def _larger(equation: Equation, dividend: Term, total: int, part: int) -> str:
     changes: dict[Given, Scalar] = {dividend: part}
     if any(True for _ in equation.broken(changes)):
         return ""
-    return f"; {as_written(changes)} is the smallest that does"
+    return f"; {as_written(changes)} is the smallest total that works"
 
 
 def _asked(text: str) -> str:

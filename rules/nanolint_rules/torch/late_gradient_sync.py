@@ -37,7 +37,7 @@ else:
     counts_processes=True,
 )
 def late_gradient_sync(context: Context) -> Findings:
-    """The flag for DDP's last micro-step is set after the forward pass that asks for it."""
+    """DDP's flag for the last micro-step is set after the forward pass that reads it."""
     resolved = names(context)
     for late in late_syncs(context.tree, resolved):
         spans = context.spans([late.assignment, late.forward])

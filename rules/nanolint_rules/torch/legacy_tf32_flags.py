@@ -32,8 +32,8 @@ def legacy_tf32_flags(context: Context) -> Findings:
     first, *others = flags
     yield Finding(
         message=(
-            "allow_tf32 is the old way to ask for TF32, which PyTorch 2.9 replaces by "
-            "fp32_precision; reading one after setting the other can raise, so change all or none"
+            "PyTorch 2.9 replaces the allow_tf32 flags by fp32_precision; "
+            "reading one after setting the other can raise, so change all or none"
         ),
         span=spans[first.node],
         related=tuple(
@@ -41,6 +41,6 @@ def legacy_tf32_flags(context: Context) -> Findings:
         ),
         notes=(
             f"{first.qualified} = True is now {MODERN[first.qualified]} = 'tf32'",
-            "not fixed: torch.compile itself still asks the old way, up to PyTorch 2.15",
+            "not fixed: torch.compile itself still reads the old flags, up to PyTorch 2.15",
         ),
     )

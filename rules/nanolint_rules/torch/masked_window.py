@@ -51,7 +51,7 @@ KERNELS = ((8, 0), (9, 0))  # the oldest and the newest capability
     once=Once.MESSAGE,
 )
 def masked_window(context: Context) -> Findings:
-    """Attention over a sliding window goes through a mask, and so not through FlashAttention."""
+    """Attention over a sliding window uses a mask, so FlashAttention is off."""
     if "window" not in context.text.lower() or _has_kernels(context):
         return
     resolved = names(context)
@@ -72,8 +72,8 @@ def masked_window(context: Context) -> Findings:
             fix = Fix("Attend to the full context in every layer", Safety.UNSAFE, (edit,))
     yield Finding(
         message=(
-            "PyTorch's attention takes a window as a mask only: (T, T) values more a layer, and "
-            "FlashAttention is off"
+            "PyTorch's attention accepts a window only as a mask: (T, T) more values per layer, "
+            "and FlashAttention is off"
         ),
         span=span,
         fix=fix,

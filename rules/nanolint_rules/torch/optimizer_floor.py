@@ -43,7 +43,7 @@ def optimizer_floor(context: Context) -> Findings:
             span=to_blame(context, remedy),
             gpu=verdict.target.label,
             notes=(
-                f"the optimizer step alone takes {amount(floor)}, at any micro-batch",
+                f"the optimizer step alone takes {amount(floor)}, with any micro-batch",
                 *(*spills(verdict), *in_float16(context), *remedy.notes),
             ),
             details=(f"PyTorch would say: {verdict.oom.message}",),

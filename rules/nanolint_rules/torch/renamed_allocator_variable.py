@@ -35,7 +35,7 @@ READ_SINCE = (2, 10)
     markers=(NEW,),
 )
 def renamed_allocator_variable(context: Context) -> Findings:
-    """The allocator is set up by a variable that the project's PyTorch does not read yet."""
+    """The allocator is set by a variable that the project's PyTorch does not read yet."""
     version = context.options.oldest_torch
     if version is None or version >= READ_SINCE:
         return

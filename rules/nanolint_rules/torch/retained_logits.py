@@ -43,7 +43,7 @@ MOST_SIZES = 12  # that are listed
     once=Once.RULE,
 )
 def retained_logits(context: Context) -> Findings:
-    """Logits that nobody reads stay alive until the next call of the model has returned."""
+    """Logits that nothing reads stay alive until the next call of the model returns."""
     calls = list(unread_logits(context, names(context)))
     if not calls:
         return

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     counts_processes=True,
 )
 def rounded_accumulation(context: Context) -> Findings:
-    """The division that gives the accumulation leaves a remainder, which the script drops."""
+    """The division for the accumulation steps leaves a remainder, which the script drops."""
     for equation in equations(context):
         roundings = equation.roundings()
         if not roundings or any(True for _ in equation.broken()):
@@ -65,13 +65,13 @@ def _makes_a_pass(equation: Equation) -> bool:
 
 def _message(equation: Equation, rounding: Rounding) -> str:
     if not _makes_a_pass(equation):
-        return "the loop makes no pass: a micro-batch is larger than the total batch"
+        return "the loop makes no pass: the micro-batch is larger than the total batch"
     tokens = equation.tokens_per_step()
     if rounding.dividend < rounding.divisor:
         wanted, rest = divmod(tokens * rounding.dividend, rounding.divisor)
-        than = f"not {wanted:,}" if not rest else "more than is asked for"
-        return f"a step takes {tokens:,} tokens, {than}: one pass is more than that"
+        than = f"not {wanted:,}" if not rest else "more than the total asked for"
+        return f"a step takes {tokens:,} tokens, {than}: one pass has more than the total"
     kept = rounding.dividend - rounding.remainder
     wanted, rest = divmod(tokens * rounding.dividend, kept)
-    than = f"not {wanted:,}" if not rest else "less than is asked for"
+    than = f"not {wanted:,}" if not rest else "less than the total asked for"
     return f"a step takes {tokens:,} tokens, {than}: the division drops the rest"

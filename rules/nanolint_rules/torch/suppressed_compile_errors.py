@@ -37,7 +37,7 @@ FLAG = "torch._dynamo.config.suppress_errors"
     markers=("suppress_errors",),
 )
 def suppressed_compile_errors(context: Context) -> Findings:
-    """torch.compile's errors are suppressed, so what it cannot compile runs slowly instead."""
+    """torch.compile's errors are suppressed, so the model may silently run uncompiled."""
     resolved = names(context)
     for flag in resolved.references({FLAG}):
         assignment = _assignment_of_true(resolved, flag)
@@ -45,8 +45,8 @@ def suppressed_compile_errors(context: Context) -> Findings:
             continue
         yield Finding(
             message=(
-                "suppress_errors hides why torch.compile fails: the model then runs uncompiled, "
-                "slower, with more memory, and silently"
+                "suppress_errors hides errors of torch.compile: the model then silently runs "
+                "uncompiled, slower and with more memory"
             ),
             span=context.spans([assignment])[assignment],
             fix=_fix(context, resolved, assignment),

@@ -29,7 +29,7 @@ ARGUMENT = "weights_only"
     markers=("torch.load", "from torch import", "import torch as"),
 )
 def unchecked_checkpoint_load(context: Context) -> Findings:
-    """torch.load is called without weights_only, on a PyTorch that then unpickles anything."""
+    """torch.load is called without weights_only, on a PyTorch that unpickles any object."""
     version = context.options.oldest_torch
     if version is None or not EXISTS_SINCE <= version < CHECKED_SINCE:
         return
@@ -39,8 +39,8 @@ def unchecked_checkpoint_load(context: Context) -> Findings:
         edits = append_argument(context, use.call, f"{ARGUMENT}=True")
         yield Finding(
             message=(
-                f"before PyTorch 2.6 torch.load runs code that a checkpoint brings along; pass "
-                f"{ARGUMENT}=True, as newer releases do by themselves"
+                f"before PyTorch 2.6 torch.load runs code from the checkpoint; pass "
+                f"{ARGUMENT}=True, the default of newer releases"
             ),
             span=context.spans([use.call.func])[use.call.func],
             fix=Fix(f"Pass {ARGUMENT}=True", Safety.UNSAFE, tuple(edits)),

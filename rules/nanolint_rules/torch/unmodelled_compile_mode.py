@@ -14,8 +14,8 @@ else:
 
 UNKNOWN = object()
 USUAL = {"mode": ("default", None), "backend": ("inductor", None), "options": (None,)}
-GRAPHS = "CUDA graphs keep their memory in a pool of its own"
-TRIALS = "trying out kernels takes memory while it compiles"
+GRAPHS = "CUDA graphs keep their memory in a separate pool"
+TRIALS = "kernel trials take memory while it compiles"
 WHY = {
     "reduce-overhead": GRAPHS,
     "max-autotune": f"{GRAPHS}, and {TRIALS}",
@@ -32,7 +32,7 @@ WHY = {
     markers=("torch.compile", "from torch import", "import torch as"),
 )
 def unmodelled_compile_mode(context: Context) -> Findings:
-    """train.py compiles in a way whose memory is not modelled."""
+    """train.py compiles in a mode that nanolint does not model."""
     if not context.is_train_script:
         return  # only train.py's memory is judged
     for use in names(context).uses({"torch.compile"}):
@@ -46,8 +46,9 @@ def unmodelled_compile_mode(context: Context) -> Findings:
             what = parameter if value is UNKNOWN else f"{parameter}={value!r}"
             yield Finding(
                 message=(
-                    f"torch.compile with {what} is not modelled; its memory is computed as that "
-                    "of the default"
+                    f"nanolint does not model torch.compile with {what}; it counts the memory "
+                    f"of the "
+                    "default mode"
                 ),
                 span=context.spans([argument])[argument],
                 notes=(WHY[value],) if isinstance(value, str) and value in WHY else (),

@@ -31,7 +31,7 @@ def check(*arguments: str) -> tuple[int, str]:
 def test_known_findings_are_left_out() -> None:
     status, out = check("config")
     assert status == 0
-    assert "Left out 1 known to the baseline.\n" in out
+    assert "1 finding hidden by the baseline.\n" in out
     assert "n_head = 5" in out  # what keeps the run from being checked is still said
     assert "1 run not checked." in out
 

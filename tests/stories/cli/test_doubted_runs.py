@@ -47,7 +47,7 @@ def test_a_doubted_run_that_fits_is_told_once() -> None:
     assert outcome.status == 1
     assert outcome.out.count("warning[NL005]") == 1
     assert "also in config/b.py:1, config/c.py:1" in outcome.out
-    assert outcome.out.endswith("3 runs checked for RTX 3060 12GB, all in doubt.\n")
+    assert outcome.out.endswith("3 runs checked for RTX 3060 12GB, all doubted.\n")
 
 
 @pytest.mark.usefixtures("fork")

@@ -54,7 +54,7 @@ def test_a_run_in_doubt_is_marked() -> None:
     Path("config").mkdir(exist_ok=True)
     Path("config/run.py").write_text("\n".join(SETTINGS) + "\n")
     found = nanolint(*EXPLAIN).out
-    assert "in doubt: " in found
+    assert "not certain: " in found
     assert all("~" in row for row in found.splitlines() if " model.py:" in row)
 
 

@@ -100,4 +100,4 @@ def test_one_file(config: str) -> None:
 def test_a_lone_config_s_doubt(config: str) -> None:
     Path(config).write_text(CONFIG.removesuffix(MODEL), encoding="utf-8")
     out = nanolint("fit", config, "--gpu=rtx-4090").out
-    assert "\nin doubt: n_layer, n_head and n_embd are nanoGPT's own: no script is near" in out
+    assert "\nnot certain: n_layer, n_head and n_embd are nanoGPT's own: no script is near" in out

@@ -333,7 +333,7 @@ class TestProcesses:
             "nanolint: the number of processes is unknown: the command that launchpad starts is "
             "unknown"
         )
-        assert "the world size is taken for 1" in outcome.out
+        assert "assuming world size 1" in outcome.out
         assert outcome.status == 1
         known = nanolint("launch", GPU, "--select=NL1", "--world-size=1", "--", *line.split())
         assert "taken for" not in known.out
@@ -352,7 +352,7 @@ class TestProcesses:
     def test_every_card_of_a_machine_that_is_known(self, launcher: str, doubted: bool) -> None:
         line = f"{launcher} {CONFIG} --batch_size=1024"
         outcome = nanolint("launch", "--gpu=8xA100-80GB", "--select=NL1", "--", *line.split())
-        assert ("the world size is taken for 8" in outcome.out) is doubted
+        assert ("assuming world size 8" in outcome.out) is doubted
         assert "NL10" in outcome.out
 
     @pytest.mark.parametrize(

@@ -55,9 +55,9 @@ def test_standard_input_may_stand_for_a_file_of_a_project(command: str, tmp_path
 def test_doubts_are_told_in_the_text(command: str, tmp_path: Path) -> None:
     write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)})
     write("config/a.py", SMALL)
-    assert "\nin doubt: " in nanolint(command, "config/a.py", GPU).out
+    assert "\nnot certain: " in nanolint(command, "config/a.py", GPU).out
     write_project(tmp_path)
-    assert "in doubt" not in nanolint(command, "config/a.py", GPU).out
+    assert "not certain" not in nanolint(command, "config/a.py", GPU).out
 
 
 def test_the_verdict_of_a_doubted_run_says_so(tmp_path: Path) -> None:

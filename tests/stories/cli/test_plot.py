@@ -50,10 +50,10 @@ class TestWithMatplotlib:
 
     def test_a_run_in_doubt(self, config: str, tmp_path: Path) -> None:
         nanolint("explain", config, "--gpu=a100-40gb", "--plot=peak.svg")
-        assert "(in doubt)" not in texts("peak.svg")
+        assert "(not certain)" not in texts("peak.svg")
         write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)})
         nanolint("explain", config, "--gpu=a100-40gb", "--plot=peak.svg")
-        assert "config.py (in doubt): batch_size 16" in texts("peak.svg")
+        assert "config.py (not certain): batch_size 16" in texts("peak.svg")
 
     def test_a_failure_in_the_first_evaluation(self, config: str) -> None:
         nanolint("explain", config, "--gpu=11.69GiB", "--set=batch_size=64", "--plot=peak.svg")

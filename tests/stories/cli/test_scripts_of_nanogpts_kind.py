@@ -105,7 +105,7 @@ def test_a_graph_that_is_split_at_buckets_is_a_doubt_only_where_that_may_decide(
     roomy = explained(script, gpu="2xa100-40gb")
     (told,) = roomy["left_open"]
     assert (roomy["trust"], roomy["doubts"]) == ("read", [])
-    assert told.startswith("torch.compile splits the graph at DDP's buckets")
+    assert told.startswith("under DDP torch.compile splits the graph")
     full = roomy["peak"]["reserved_bytes"] + roomy["peak"]["context_bytes"]
     tight = explained(script, gpu=f"2x{full / 2**30 * 1.05:.4f}GiB")
     assert tight["trust"] == "doubted"

@@ -107,7 +107,7 @@ def test_a_value_of_another_file_is_shown_where_it_stands(tmp_path: Path) -> Non
     path.write_text(script(own), encoding="utf-8")
     out = nanolint("check", str(path)).out
     assert "sizes.py:2:5" in out
-    assert "B = 16 is the nearest that does (--fix)" in out
+    assert "B = 16 is the nearest that divides it (--fix)" in out
     (found,) = json.loads(nanolint("check", str(path), "--output-format=json").out)
     assert found["origin"]["filename"].endswith("sizes.py")
     assert found["origin"]["location"] == {"row": 2, "column": 5}

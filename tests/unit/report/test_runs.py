@@ -35,18 +35,18 @@ def holding(*found: JudgedRun) -> FileResult:
     [
         ([holding(FITS)], ""),
         ([holding(FITS), holding(FITS)], "2 runs checked for RTX 4070."),
-        ([holding(DOUBTED)], "1 run checked for RTX 4070, in doubt."),
-        ([holding(DOUBTED)] * 2, "2 runs checked for RTX 4070, all in doubt."),
+        ([holding(DOUBTED)], "1 run checked for RTX 4070, doubted."),
+        ([holding(DOUBTED)] * 2, "2 runs checked for RTX 4070, all doubted."),
         ([holding(ON_CPU)], ""),
         (
             [holding(ON_CPU), holding(NO_CARD), SCRIPT],
-            "2 runs checked for no card; 1 file holds no run.",
+            "2 runs checked without a card; 1 file holds no run.",
         ),
         ([holding(NO_CARD)], ""),
         ([holding(STOPS), holding(FITS)], "2 runs checked for RTX 4070."),
         (
             [holding(FITS), holding(DOUBTED), holding(UNKNOWN), SCRIPT],
-            "2 runs checked for RTX 4070, 1 of them in doubt; 1 not checked; 1 file holds no run.",
+            "2 runs checked for RTX 4070, 1 of them doubted; 1 not checked; 1 file holds no run.",
         ),
         ([holding(FITS, JudgedRun("T4", False, "exact")), SCRIPT, SCRIPT],
          "1 run checked for RTX 4070, T4; 2 files hold no run."),

@@ -18,7 +18,8 @@ def test_logits_that_are_kept_are_no_floor_under_every_micro_batch(tmp_path: Pat
     told = nanolint("--gpu", "rtx-4090", str(path)).out
     assert "NL101" in told and "NL414" not in told
     assert (
-        "no smaller --batch-size keeps 20,480,000 tokens a step, for which the script goes "
-        "backward once; --batch-size=1250 fits, with 320,000 tokens a step; no card in the "
-        "catalogue takes it"
+        "no smaller --batch-size keeps 20,480,000 tokens a step: the script makes one "
+        "backward pass per step; --batch-size=1250 fits, with 320,000 tokens a step; no card "
+        "in the "
+        "catalogue is large enough"
     ) in " ".join(told.split())

@@ -154,8 +154,8 @@ def test_where_no_value_shrinks_it_that_is_said_with_the_smallest_card(root: Pat
     put(root, text)
     outcome = nanolint("--gpu", GPU, "train.py")
     assert outcome.status == 1
-    assert "the micro-batch is TOKENS // (8 * T), which no value makes smaller" in outcome.out
-    assert "the smallest card that takes" in outcome.out
+    assert "the micro-batch is TOKENS // (8 * T); no value makes it smaller" in outcome.out
+    assert "the smallest card for" in outcome.out
 
 
 @pytest.mark.parametrize(

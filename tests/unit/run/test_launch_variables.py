@@ -41,7 +41,7 @@ def doubts(variable: str) -> list[str]:
 def test_what_one_changes_is_in_doubt(variable: str) -> None:
     name = variable.partition("=")[0]
     assert any(
-        f"what PyTorch makes of {name} is not known" in str(each) for each in doubts(variable)
+        f"the effect of {name} on PyTorch is not known" in str(each) for each in doubts(variable)
     )
 
 

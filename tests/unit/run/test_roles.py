@@ -170,7 +170,7 @@ def test_no_fix_writes_a_key_that_decides_nothing(tmp_path: Path) -> None:
     text = "batch_size = 2\ngradient_accumulation_steps = 8\n"
     finding = Bench("NL102", path=path, gpu="rtx-3060").finding(text)
     assert finding.fix is None
-    assert "not fixed: train.py takes it from micro" in finding.notes
+    assert "not fixed: train.py reads it from micro" in finding.notes
 
 
 def test_passes_that_only_a_run_tells_are_a_doubt_about_sizes(tmp_path: Path) -> None:

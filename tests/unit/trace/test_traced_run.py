@@ -108,13 +108,13 @@ class TestTheReport:
 
     def test_a_product_that_a_card_would_time_is_a_doubt_with_its_bytes(self) -> None:
         told = text(read(message(unpadded=[[512, 64, 50257], [64, 512, 50257]])))
-        assert "the product [512, 64] x [64, 50,257] and 1 more on the card" in told
-        assert "traced without, at most 336.00 MiB more" in told  # 2 x (30 + 10) + 256
+        assert "the product [512, 64] x [64, 50,257] and 1 more" in told
+        assert "up to 336.00 MiB more" in told  # 2 x (30 + 10) + 256
 
     def test_a_number_on_the_card_that_is_an_index_is_a_doubt_with_its_line(self) -> None:
         told = text(read(message(indices=["data.py:58"])))
-        assert "not certain: a number on the card" in told
-        assert "is an index (data.py:58)" in told
+        assert "not certain: an index depends on a value" in told
+        assert "(data.py:58)" in told
 
     def test_without_a_target_it_asks_for_one(self) -> None:
         assert "No target GPU" in text(read(message()))

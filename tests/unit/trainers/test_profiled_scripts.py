@@ -274,7 +274,7 @@ def test_where_no_smaller_micro_batch_was_traced_that_is_said(
     found = nanolint("check", "--gpu", "150MiB", "train.py")
     assert found.status == 1, found.err
     out = " ".join(found.out.split())
-    assert "no micro-batch that is known fits; the smallest card that takes B = 4 is" in out
+    assert "no known micro-batch fits; the smallest card for B = 4 is" in out
 
 
 def test_it_is_of_the_words_that_are_no_flags(folder: Path) -> None:

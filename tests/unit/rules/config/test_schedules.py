@@ -40,13 +40,13 @@ def test_no_schedule_mismatch(text: str) -> None:
     [
         ("max_iters = 500\n", "the run ends at 25 % of learning_rate"),
         ("max_iters = 1999\n", "the run ends at 99 % of learning_rate"),
-        ("max_iters = 2000\n", "the run ends as soon as the learning rate is warm"),
+        ("max_iters = 2000\n", "the run ends together with the warm-up"),
         (
             "max_iters = 5\nwarmup_iters = 90000000\n",
             "the run ends at less than 0.01 % of learning_rate",
         ),
         ("max_iters = 9000\nlr_decay_iters = 2000\n", "step 2000 divides by zero"),
-        ("max_iters = 9000\nlr_decay_iters = 1000\n", "drops to min_lr as soon as it is warm"),
+        ("max_iters = 9000\nlr_decay_iters = 1000\n", "drops to min_lr right after the warm-up"),
     ],
 )
 def test_endless_warmup(text: str, told: str) -> None:

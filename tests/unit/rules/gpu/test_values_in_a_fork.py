@@ -51,7 +51,7 @@ def test_a_file_that_sets_nothing_by_itself() -> None:
     found = Bench("NL202", gpu="gtx-1080-ti").finding(
         "if True:\n    batch_size = 1\n    bias = 1\n"
     )
-    assert found.notes == ("not fixed: the file sets nothing that it belongs to",)
+    assert found.notes == ("not fixed: the file sets no related key to put it next to",)
 
 
 def test_a_conditional_default_may_become_a_value(tmp_path: Path) -> None:

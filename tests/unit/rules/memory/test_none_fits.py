@@ -35,10 +35,10 @@ def test_a_model_from_scratch_is_to_blame_itself() -> None:
     text = "batch_size = 1\nn_layer = 48\nn_head = 25\nn_embd = 1600\n"
     found = Bench("NL414", gpu="rtx-4070").finding(text)
     assert text[found.span.start : found.span.end] == "n_embd = 1600"
-    assert found.remedy.startswith("no micro-batch fits; the smallest card that takes")
+    assert found.remedy.startswith("no micro-batch fits; the smallest card for")
 
 
 def test_a_run_that_must_give_cached_memory_back_is_told_what_is_left_then() -> None:
     tiny = "n_layer = 1\nblock_size = 256\nbatch_size = 1\ngradient_accumulation_steps = 1\n"
     message = Bench("NL103", gpu="1200MiB").finding(f"{tiny}compile = False\n").message
-    assert message.startswith("fits 1200 MiB card by 66 MiB only (1.1 of 1.2 GiB)")
+    assert message.startswith("barely fits 1200 MiB card: 1.1 of 1.2 GiB (66 MiB to spare)")

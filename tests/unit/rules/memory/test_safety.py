@@ -53,9 +53,7 @@ def test_a_choice_is_not_flattened_to_a_number_without_asking(written: str, tmp_
     on = bench(tmp_path)
     found = on.finding(text(written))
     assert on.fixed(text(written)) == text(written)
-    assert (
-        f"unsafe, because one value would take the place of batch_size = {written}" in found.notes
-    )
+    assert f"unsafe: one value would replace batch_size = {written}" in found.notes
     assert "batch_size = 4\n" in on.fixed(text(written), unsafe=True)
 
 
@@ -72,7 +70,7 @@ def test_a_launch_must_be_able_to_share_the_accumulation(processes: str, tmp_pat
     count = processes if processes.isdecimal() else "a number of"
     assert on.fixed(before) == before
     assert note == (
-        f"unsafe, because run.sh:2 starts {count} processes, "
+        f"unsafe: run.sh:2 starts {count} processes, "
         "which must divide gradient_accumulation_steps = 18"
     )
 
@@ -90,7 +88,7 @@ def test_what_is_only_evaluated_this_time_may_train_another_time(tmp_path: Path)
     on = bench(tmp_path, overrides={"eval_only": True})
     found = on.finding(text("64"))
     assert on.fixed(text("64")) == text("64")
-    assert any("without eval_only of the command line" in note for note in found.notes)
+    assert any("without eval_only on the command line" in note for note in found.notes)
 
 
 def test_the_file_that_takes_values_is_named(tmp_path: Path) -> None:
@@ -99,7 +97,7 @@ def test_the_file_that_takes_values_is_named(tmp_path: Path) -> None:
         "b.py": "import base",
     }
     (note,) = [n for n in bench(tmp_path, files).finding(text("64")).notes if "unsafe" in n]
-    assert note == "unsafe, because b.py:1 starts from this file, or runs it, and so do others"
+    assert note == "unsafe: b.py:1 starts from this file, or runs it, and so do others"
 
 
 @pytest.mark.parametrize(

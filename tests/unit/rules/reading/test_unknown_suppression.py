@@ -26,7 +26,7 @@ def test_fixed(text: str, fixed: str) -> None:
 def test_a_reason_does_not_go_without_asking() -> None:
     text = "# nanolint: ignore[E501] größer\r\nn_head = 5\r\n"
     assert BENCH.fixed(text) == text
-    assert BENCH.finding(text).notes == ("unsafe, because the reason would go with the comment",)
+    assert BENCH.finding(text).notes == ("unsafe: it also removes the reason in the comment",)
     assert BENCH.fixed(text, unsafe=True) == "n_head = 5\r\n"
 
 

@@ -113,7 +113,7 @@ def test_a_model_by_other_names_is_not_judged_as_gpt2(tmp_path: Path) -> None:
         "memory not checked, because of n_head, n_embd, dtype, dropout, block_size, n_layer, "
         "vocab_size, bias, compile, device: no key of this project's train.py"
     )
-    assert found.notes[0].startswith("give the values that they will have: --set n_head=VALUE ")
+    assert found.notes[0].startswith("pass the values of the run: --set n_head=VALUE ")
     assert Bench("NL308", path=path).findings("max_iters = 100\ndecay_lr = True\n") == []
 
 

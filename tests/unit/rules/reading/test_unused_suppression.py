@@ -57,9 +57,9 @@ def test_it_says_why_it_asks() -> None:
         return Bench("NL002", gpu="rtx-4090").finding(text).notes
 
     reason = "n_head = 6  # nanolint: ignore[NL303] the loader pads it\n"
-    assert notes(reason) == ("unsafe, because the reason would go with the comment",)
+    assert notes(reason) == ("unsafe: it also removes the reason in the comment",)
     machine = "batch_size = 1  # nanolint: ignore[NL102]\n"
-    assert notes(machine) == ("unsafe, because on another machine it may suppress something",)
+    assert notes(machine) == ("unsafe: the comment may suppress a finding on another machine",)
 
 
 def test_every_code_is_told() -> None:
