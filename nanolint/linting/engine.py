@@ -220,7 +220,7 @@ def _missing(context: Context, rule: Rule) -> tuple[Need, str] | None:
     if Need.CONFIG in needs and context.kind is FileKind.TRAINER and Need.GPU not in needs:
         return Need.CONFIG, "the file is a training script with settings of its own"
     if Need.TRAIN_SCRIPT in needs and context.project.train_script is None:
-        return Need.TRAIN_SCRIPT, "no train.py was found around the file"
+        return Need.TRAIN_SCRIPT, "nanolint found no train.py for the file"
     device = context.value("device")
     if Need.GPU in needs and isinstance(device, str) and "cuda" not in device:
         return Need.GPU, f"device = {device!r}: nothing is allocated on a GPU"

@@ -23,7 +23,7 @@ def flaw(before: Report, after: Report, batch: Sequence[Diagnostic]) -> str | No
     """
     edits = {edit for each in batch if each.fix for edit in each.fix.edits}
     if after.unjudged is not None:
-        return f"the fixed file cannot be read: {after.unjudged}"
+        return f"nanolint cannot read the fixed file: {after.unjudged}"
     if any(diagnostic.code == "NL001" for diagnostic in after.diagnostics):
         return "the fixed file is not valid Python"
     if not _is_subsequence(_untouched_comments(before, edits), after):

@@ -30,7 +30,7 @@ def with_gpu(path: Path, text: str, gpu: str) -> Edit:
     """
     before = _own_table(path, text)
     if "target" in before:
-        raise NotEditable(f"{path.name}: its target tables say which card counts; change it there")
+        raise NotEditable(f"{path.name}: its target tables name the card; change it there")
     edit = _edit(path, text, f'"{gpu}"')
     changed = text[: edit.start] + edit.replacement + text[edit.end :]
     if _own_table(path, changed) != {**before, "gpu": gpu}:

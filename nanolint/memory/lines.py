@@ -86,7 +86,7 @@ class Lines:
         return sum(each.kept_bytes for each in self.lines) + self.kept_elsewhere
 
 
-NO_TEXT = "no training script is near; the run is checked with nanoGPT's own"
+NO_TEXT = "nanolint found no training script; the run is checked with nanoGPT's own"
 
 
 def lines_of(run: Run, gpu: Gpu | None = None) -> Lines | str:
@@ -104,7 +104,7 @@ def located_run(run: Run, gpu: Gpu | None) -> Located | str:
     try:
         return located(run, gpu).tape
     except Unread as error:
-        return f"the model cannot be read: {error}"
+        return f"nanolint cannot read the model: {error}"
 
 
 def by_names(tape: Tape) -> Located:

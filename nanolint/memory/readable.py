@@ -90,7 +90,7 @@ def own(resolution: Resolution, target: Machine | None) -> Resolution:
     try:
         said = recorded(run, target.gpu).said
     except Unread as error:
-        why = Unresolved(MEMORY, f"the run cannot be read: {error}")
+        why = Unresolved(MEMORY, f"nanolint cannot read the run: {error}")
         return replace(resolution, run=None, unresolved=(*resolution.unresolved, why))
     # What DDP's buckets do to its graphs was traced: coverage says where that matters.
     told = {SPLIT_GRAPH, *(each.text for each in resolution.doubts)}
@@ -109,7 +109,7 @@ def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:
     """``found`` with the reason why it could not be read, before what reading would have told."""
     what = "script" if whole else "model"
     if found.run is None:
-        why = Unresolved(MEMORY, f"the {what} cannot be read: {error}")
+        why = Unresolved(MEMORY, f"nanolint cannot read the {what}: {error}")
         others = (
             each
             for each in found.unresolved
@@ -122,11 +122,11 @@ def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:
 
 def _is_of_the_model(reason: str, error: Unread) -> bool:
     """Whether it says why the model alone cannot be read, which is not why the script cannot."""
-    return reason.startswith("the model cannot be read") and error.reason not in reason
+    return reason.startswith("nanolint cannot read the model") and error.reason not in reason
 
 
 def _not_read(what: str, error: Unread) -> Doubt:
-    text, place = f"the {what} cannot be read: {error.reason}", error.place
+    text, place = f"nanolint cannot read the {what}: {error.reason}", error.place
     return Doubt(Subject.PIECE, text, Path(place.path), place.line)
 
 

@@ -101,7 +101,7 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
     else:
         kept = f"effective batch {run.effective_batch_size:,} kept"
     printer.line((printable(name), "bold"))
-    printer.line(f"the largest micro-batch that fits with room to spare, {kept}")
+    printer.line(f"the largest micro-batch that fits comfortably, {kept}")
     for doubt in _doubts(rows):
         printer.paragraph(("not certain: ", "yellow"), text=str(doubt), indent="  ")
     factor = None if equation is None else equation.factor
@@ -117,14 +117,14 @@ def render(name: str, rows: Sequence[Row], printer: Printer) -> None:
         label = (f"{row.target.label:<{widest}}", style)
         printer.line("  ", label, f" {total:>9} ", _format_row(row, column))
     if any(row.fit and row.fit.is_own for row in rows):
-        printer.line(("  * as the file has it", "dim"))
+        printer.line(("  * the value of the file", "dim"))
     if any(row.fit and speed(row.fit.run, row.target) for row in rows):
-        text = f"tokens/s: assumed, {LEAST_PERCENT} to {MOST_PERCENT} % of what the card can do"
+        text = f"tokens/s: assumed, {LEAST_PERCENT} to {MOST_PERCENT} % of the card's peak"
         printer.line((f"  {text}", "dim"))
     lacking = [row.target.label for row in rows if row.resolution.in_float16]
     if lacking:
         cards = ", ".join(lacking)
-        printer.line((f"  counted in float16, for want of bfloat16 (NL203): {cards}", "yellow"))
+        printer.line((f"  counted in float16, without bfloat16 (NL203): {cards}", "yellow"))
 
 
 def _format_row(row: Row, column: int) -> tuple[str, str]:

@@ -43,7 +43,7 @@ def next_step(results: Results) -> dict[str, Any]:
         return _step(TRY, f"it does not fit, but not certain: {short.doubts[0]}")
     without = next((file for file in results.files if file.named and file.no_run), None)
     if without is not None and not any(run.fits for run in runs):
-        return _step(TRY, f"{without.name} holds no run that is known here: {without.no_run}")
+        return _step(TRY, f"{without.name} holds no known run: {without.no_run}")
     unknown = next((run for run in runs if run.fits is None), None)
     if unknown is not None:
         if unknown.brief is not None:
@@ -51,7 +51,7 @@ def next_step(results: Results) -> dict[str, Any]:
         return _step(TRY, f"whether it fits is not known: {_reason(unknown)}")
     doubted = next((run for run in runs if run.doubts), None)
     if not runs:
-        return _step(TRY, "there is no run that is known here")
+        return _step(TRY, "there is no known run")
     if doubted is not None:
         return _step(TRY, f"it probably fits, not certain: {_reason(doubted)}")
     return _step(RUN, "it fits")

@@ -64,7 +64,7 @@ class Described:
     roles: Mapping[Role, Term | NotKnown]
     equation: Equation | None
     given: tuple[Given, ...] = ()
-    model: BuiltModel | NotKnown = NotKnown("the model that is trained was not found")
+    model: BuiltModel | NotKnown = NotKnown("nanolint did not find the model that is trained")
     missing: tuple[tuple[Role, NotKnown], ...] = ()
     late_sync: LateSync | None = None
     called_plainly: bool = False

@@ -64,7 +64,9 @@ def build(torch_folder: Path, cache: Path) -> Card:
     if cuda is None:
         raise CannotBuild(f"{torch_folder} is not a CUDA build of PyTorch: pip install torch")
     if int(cuda[1]) not in CUDA_MAJORS:
-        raise CannotBuild(f"{torch_folder} is built for CUDA {cuda[1]}; known are 12 and 13")
+        raise CannotBuild(
+            f"{torch_folder} is built for CUDA {cuda[1]}; nanolint supports 12 and 13"
+        )
     found = (path for name in _LINKED for path in sorted((torch_folder / "lib").glob(name)))
     libraries = [path for path in found if path.is_file()]
     states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in libraries]
@@ -107,7 +109,7 @@ def _build_into(folder: Path, torch_folder: Path, libraries: Sequence[Path], cud
             if _THEIR_LIBRARIES.fullmatch(name):
                 needed.add(name)
             elif name.startswith(_OWN) and not (library.parent / name).exists():
-                raise CannotBuild(f"{library} needs {name}: install torch to its end")
+                raise CannotBuild(f"{library} needs {name}: install torch completely")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as name:
         made = Path(name) / "card"
@@ -167,7 +169,7 @@ class Elf:
                 struct.unpack_from("<H", head, 60),
             )
             if offset + 64 * count > path.stat().st_size:
-                raise CannotBuild(f"{path}: cut off; install torch to its end")
+                raise CannotBuild(f"{path}: cut off; install torch completely")
             sections = list(struct.iter_unpack("<4xI16xQQI20x", at(offset, 64 * count)))
             for kind, start, nbytes, link in sections:
                 if kind in (_DYNAMIC, _DYNSYM):

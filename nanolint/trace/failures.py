@@ -13,7 +13,7 @@ _NETWORK = ("ConnectionError", "URLError", "gaierror", "ConnectError", "MaxRetry
 _NETWORK_WORDS = ("Network is unreachable", "Name or service not known", "offline mode",
                   "Temporary failure in name resolution")  # fmt: skip
 _OF_VALUES = ("AssertionError", "ValueError", "IndexError", "RuntimeError", "ZeroDivisionError")
-STAND_IN = "or stand in for it with --before FILE, see docs/trace.md"
+STAND_IN = "or replace it with --before FILE, see docs/trace.md"
 LAST_LINES = 12
 
 
@@ -25,13 +25,15 @@ def explained(traced: Traced, python: str) -> str:
     where = f"{failure.place}: " if failure.place else ""
     message = failure.message.splitlines()[0] if failure.message else ""
     if failure.kind == "SystemExit":
-        text = "the script came to its end before an optimizer step: is it the one that trains?"
+        text = "the script ended before an optimizer step: is it the one that trains?"
         if failure.message not in ("", "0"):
-            text = f"the script left with status {message} before an optimizer step"
+            text = f"the script exited with status {message} before an optimizer step"
     elif failure.kind == "ModuleNotFoundError":
         text = f"{where}{message} in {python}: install it there, {STAND_IN}"
     elif failure.kind in _NETWORK or any(word in failure.message for word in _NETWORK_WORDS):
-        text = f"{where}it needs the network, which a trace has not: download first, {STAND_IN}"
+        text = (
+            f"{where}it needs the network, which a trace does not have: download first, {STAND_IN}"
+        )
     elif f"[Errno {errno.EOVERFLOW}]" in failure.message:
         text = f"{where}{message}: a trace cannot change a file of another owner or group (chgrp)"
     elif failure.kind == "FileNotFoundError":

@@ -30,10 +30,10 @@ PIECE = 1 << 20
 MOST_LINE_BYTES = 1 << 30
 TAIL_BYTES = 4000  # of what the script printed, shown if it stops
 REFUSED = (
-    "this system does not let the script be kept from its files ({}): use a container or a copy of "
+    "this system cannot keep the script from your files ({}): use a container or a copy of "
     "the project, and --unprotected"
 )
-NO_ANSWER = "the script wrote where nanolint reads how memory went: there is no trace of it"
+NO_ANSWER = "the script wrote into nanolint's own channel, so there is no trace"
 
 
 class CannotTrace(UserError):

@@ -147,11 +147,12 @@ class Tracer:
             )
             found = next((str(message.get("torch", "")) for message in messages), None)
             if found is None:
-                why = guarded.printed().splitlines()[-1:] or [f"{python} starts no Python"]
+                why = guarded.printed().splitlines()[-1:] or [f"{python} does not start Python"]
                 raise CannotTrace(why[0])
         if not found.endswith("__init__.py"):
             raise CannotTrace(
-                f"{python} has no torch: say whose with --python, as in .venv/bin/python"
+                f"{python} has no torch; name an interpreter with --python, such as "
+                f".venv/bin/python"
             )
         return Path(found).parent
 

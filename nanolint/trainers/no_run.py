@@ -1,4 +1,4 @@
-"""Why a Python file holds no run that is known here, in a clause for people."""
+"""Why a Python file holds no known run, in a clause for people."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def why_no_run(text: str, path: Path | None = None, options: Options | None = No
         if _defines_model(nodes):
             return "defines a model and trains nothing"
         if any(map(_is_code, nodes)):  # no config, but a program
-            return "calls no backward() itself, and starts no loop that is known"
+            return "calls no backward() itself, and starts no known training loop"
         return "sets no key of train.py and trains nothing"
     elif (
         path is not None
@@ -89,7 +89,7 @@ def _open_flags(nodes: list[ast.AST]) -> Iterator[str]:
 def _values(nodes: list[ast.AST]) -> Iterator[str]:
     """Where the script has its sizes from."""
     if any(_called(node) == "add_argument" for node in nodes):
-        yield "takes its values from argparse"
+        yield "reads its values with argparse"
     else:
         yield from _sizes(nodes)
 

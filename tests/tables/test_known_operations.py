@@ -74,10 +74,10 @@ def test_it_has_a_formula_or_is_named(name: str) -> None:
     _, doubts = found(name)
     if doubts and any("is not verified" in each for each in doubts):
         said = (*UNVERIFIED.values(), "the gradient of indexing in half precision")
-        assert any(f"makes of {each} in" in doubts[0] for each in said)
+        assert any(f"torch.compile of {each} in" in doubts[0] for each in said)
     elif name in NAMED:
         assert len(doubts) == 1
-        assert f"makes of {NAMED[name]} in" in doubts[0]
+        assert f"torch.compile of {NAMED[name]} in" in doubts[0]
     else:
         assert [each for each in doubts if NOTHING_LEFT[0] not in each] == []
 

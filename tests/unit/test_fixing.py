@@ -96,7 +96,7 @@ def test_unsafe_and_display_fixes_wait_to_be_asked_for() -> None:
 def test_a_fix_that_breaks_the_file_is_dropped_and_the_others_are_kept() -> None:
     text, dropped = fix("bad odd", replacing("X1", "bad", "("), replacing("X2", "odd", "even"))
     assert text == "bad even"
-    assert dropped == ["the fixed file cannot be read: it does not parse"]
+    assert dropped == ["nanolint cannot read the fixed file: it does not parse"]
 
 
 def test_a_safe_fix_that_changes_what_it_promised_to_keep_is_dropped() -> None:
@@ -237,7 +237,7 @@ def test_a_fix_dropped_in_a_pass_is_told_with_those_that_do_not_settle() -> None
     chase = (replacing("X1", "tick", "tock"), replacing("X2", "tock", "tick"))
     _, dropped = fix("odd tick", *chase, replacing("X3", "odd", "("))
     assert dropped == [
-        "the fixed file cannot be read: it does not parse",
+        "nanolint cannot read the fixed file: it does not parse",
         "fixes do not settle after 10 passes",
     ]
 
@@ -271,7 +271,7 @@ def offers(text: str, *rules: Toy) -> list[tuple[str, bool, tuple[str, ...]]]:
 
 def test_a_fix_that_its_check_refuses_is_not_offered() -> None:
     rules = (replacing("X1", "bad", "("), replacing("X2", "odd", "even"))
-    why = "not fixed: the fixed file cannot be read: it does not parse"
+    why = "not fixed: nanolint cannot read the fixed file: it does not parse"
     assert offers("bad odd", *rules) == [("X1", False, (why,)), ("X2", True, ())]
     assert offers("bad", rules[0]) == [("X1", False, (why,))]
 

@@ -23,7 +23,7 @@ MODEL = "import torch.nn as nn\n\n\nclass GPT(nn.Module):\n    width: int = 8\n"
         ("print(1)\n", "sets no key of train.py and trains nothing"),
         (
             "parser.add_argument('--batch_size')\nbatch_size = 3\nloss.backward()\n",
-            "trains in a loop of its own and takes its values from argparse",
+            "trains in a loop of its own and reads its values with argparse",
         ),
         (
             "from transformers import Trainer, TrainingArguments\nTrainer().train()\n",
@@ -31,7 +31,7 @@ MODEL = "import torch.nn as nn\n\n\nclass GPT(nn.Module):\n    width: int = 8\n"
         ),
         (
             "def count(x):\n    return len(x)\n",
-            "calls no backward() itself, and starts no loop that is known",
+            "calls no backward() itself, and starts no known training loop",
         ),
         ("import transformers\n", "sets no key of train.py and trains nothing"),
         ("import pytorch_lightning as pl\n", "trains with Lightning"),

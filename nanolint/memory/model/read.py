@@ -215,7 +215,7 @@ def _named(configure: Value) -> dict[str, Value]:
     """The arguments of ``configure_optimizers``. Raises TypeError where one is not known."""
     function = configure.function if isinstance(configure, Method) else configure
     if not isinstance(function, Function):
-        raise TypeError("configure_optimizers is no function of the project")
+        raise TypeError("configure_optimizers is not a function of the project")
     spec = function.node.args
     names = [each.arg for each in (*spec.args[1:], *spec.kwonlyargs)]
     return {name: PASSED[name] for name in names if name in PASSED}

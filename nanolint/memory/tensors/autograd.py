@@ -257,7 +257,8 @@ def run_graph(root: Node, device: Device, *, retain: bool = False) -> None:
         raise Entangled  # what a copied layer saved is let go with its one backward pass
     if retain and any(node.runs_once for node in waiting):
         device.tape.doubt(
-            "what retain_graph keeps of a compiled graph is not known; PyTorch 2.6 refuses it"
+            "the memory that retain_graph keeps of a compiled graph is not known; PyTorch 2.6 "
+            "refuses it"
         )
     order = count()
     ready: list[tuple[int, int, Node]] = [(-root.number, next(order), root)]

@@ -67,7 +67,7 @@ def account(verdict: Judged, world_size: int, printer: Printer, *, sure: bool) -
     """Write the verdict and its sum: total, what others hold, what the run needs, what is left."""
     gpu = verdict.target.gpu
     word, style = OUTCOMES[verdict.outcome]
-    known = "" if sure else (", as far as is known", "yellow")
+    known = "" if sure else (", not certain", "yellow")
     printer.line((verdict.target.label, "bold"), ": ", (word, style), known)
     source = "estimated from its nominal size" if gpu.estimated else "as PyTorch reports it"
     _row(printer, "total", gpu.total_bytes, source)
@@ -88,7 +88,7 @@ def account(verdict: Judged, world_size: int, printer: Printer, *, sure: bool) -
     parts = f"{_gib(allocated)} allocated, {_gib(gaps)} fragmented"
     _row(printer, "reserved", verdict.reserved_bytes, parts)
     margin, cached = verdict.margin_bytes, peak.reserved_bytes - verdict.reserved_bytes
-    given_back = f"after {_gib(cached)} that PyTorch only cached was given back" if cached else ""
+    given_back = f"after {_gib(cached)} of cache was given back by PyTorch" if cached else ""
     _row(printer, "to spare" if margin >= 0 else "short by", abs(margin), given_back)
     _row(printer, "nvidia-smi would show", verdict.process_bytes)
 

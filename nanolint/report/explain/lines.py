@@ -79,9 +79,9 @@ def _table(found: LineReport, printer: Printer, width: int) -> None:
             )
     if found.compiled:
         printer.blank()
-        text = "what a fused kernel makes belongs to the line of its last operation"
+        text = "the output of a fused kernel belongs to the line of its last operation"
         if found.lines.kept_elsewhere >= 1 << 20:
-            text += f"; {found.amount(found.lines.kept_elsewhere)} of it to none that is known"
+            text += f"; {found.amount(found.lines.kept_elsewhere)} of it to no known line"
         printer.paragraph(("compiled: ", "bold"), text=text, indent="  ")
 
 

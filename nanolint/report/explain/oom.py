@@ -100,7 +100,7 @@ def _replayed(oom: OutOfMemory | None, printer: Printer) -> None:
 def _differences(printer: Printer) -> None:
     printer.line(
         (
-            "  Usual reasons: the run had other values (give them with --set KEY=VALUE), another",
+            "  Usual reasons: the run had other values (pass them with --set KEY=VALUE), another",
             "dim",
         )
     )

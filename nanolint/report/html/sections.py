@@ -29,10 +29,10 @@ def summary(case: Case) -> str:
     else:
         word = OUTCOMES[verdict.outcome][0]
         kind = "good" if verdict.outcome in GOOD else "bad"
-        known = ", as far as is known" if case.resolution.doubts else ""
+        known = ", not certain" if case.resolution.doubts else ""
         needs = (
             f"{format_bytes(verdict.reserved_bytes)} of {format_bytes(verdict.usable_bytes)} "
-            "that PyTorch can have"
+            "available to PyTorch"
         )
         label = escape(verdict.target.label)
         parts = [f'<p class="{kind}"><b>{word}</b> on {label}{known}: {needs}</p>']

@@ -104,7 +104,7 @@ class Later:
             return not self._jump(step)
         if step < LAST + SETTLING and self._affords(step + 1):
             return False
-        self.doubts.append(f"reserved memory still grows after {step} steps: --steps goes on")
+        self.doubts.append(f"reserved memory still grows after {step} steps: use a larger --steps")
         return True
 
     def _jump(self, step: int) -> bool:
@@ -158,7 +158,7 @@ class Later:
             if branch.behind and targets:
                 self.doubts.append(f"{where} follows the loop, and may come after the trace's end")
             elif targets and not near:
-                doubt = f"{where} comes after the trace's end: --steps {targets[0]} has it"
+                doubt = f"{where} comes after the trace's end: --steps {targets[0]} includes it"
                 moves = {atom: _move(self._values[branch.of, atom]) for atom in branch.atoms}
                 counters = {atom: move for atom, move in moves.items() if move}
                 if branch.settable.issuperset(counters):

@@ -50,9 +50,7 @@ def needed_run(
     chosen = (key for key, each in settings.items() if each.origin.layer in _CHOSEN)
     for key, script in ((key, project.elsewhere(key)) for key in chosen):
         if script is not None:
-            values.refuse(
-                key, f"a key of {script} alone; --train-script {script} checks it with that"
-            )
+            values.refuse(key, f"only {script} has this key; pass --train-script {script}")
             break
     eval_only = values.truth("eval_only")
     if eval_only:  # then nothing accumulates
@@ -120,7 +118,7 @@ class _Values:
         elif value < least:
             self.forbid(key, f"must be at least {least}, is {_format_value(value)}")
         elif value > _LARGEST[key]:
-            most = f"at most {_LARGEST[key]:,} are reckoned with"
+            most = f"at most {_LARGEST[key]:,} are supported"
             self.refuse(key, f"{_format_value(value)} is beyond every GPU: {most}")
         else:
             return value
@@ -148,7 +146,7 @@ class _Values:
             return value
         if found and (key in self._project.open_choices or self._is_named(value)):
             self.refuse(
-                key, f"{_format_value(value)} is none of nanoGPT's, and may be train.py's own"
+                key, f"{_format_value(value)} is not a value of nanoGPT's; train.py may accept it"
             )
         elif found:
             legal = ", ".join(map(repr, choices))

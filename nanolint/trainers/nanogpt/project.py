@@ -44,7 +44,9 @@ NANOGPT = Project(
 _LEFT_ALONE = replace(
     NANOGPT,
     doubts=(
-        Doubt(Subject.SCRIPT, "no training script is near; checked with nanoGPT's own train.py"),
+        Doubt(
+            Subject.SCRIPT, "nanolint found no training script; checked with nanoGPT's own train.py"
+        ),
     ),
 )
 
@@ -79,7 +81,7 @@ def find_project(config_path: Path | None, *, train_script: Path | None = None) 
             return chosen
     if not problems:
         problems = [
-            (folder / CONFIGURATOR_NAME, "no training script beside it loads it")
+            (folder / CONFIGURATOR_NAME, "no training script next to it loads it")
             for folder in upward(path.parent)
             if kind(folder / CONFIGURATOR_NAME) == FILE
         ]
@@ -151,15 +153,13 @@ def _chosen(scripts: list[Path], path: Path, problems: list[tuple[Path, str]]) -
             problems.append((script, project))
             continue
         doubts += [
-            Doubt(
-                Subject.SCRIPT, f"checked with {script.name}, as {nearer.name} is not used: {why}"
-            )
+            Doubt(Subject.SCRIPT, f"checked with {script.name}, not with {nearer.name}: {why}")
             for nearer, why in problems
         ]
         elsewhere = read_elsewhere(path, script) if path != script else None
         if elsewhere is not None:
             key, other = elsewhere
-            text = f"{key} is read by {other.name} alone; checked with {script.name}"
+            text = f"only {other.name} reads {key}; checked with {script.name}"
             doubts.append(Doubt(Subject.SCRIPT, text, other))
         if not doubts:
             return project

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nanolint.source.values import Plain
     from nanolint.trainers.nanogpt.roles import Roles
 
-LOOP_TAKEN = "the training loop is taken for nanoGPT's own"
+LOOP_TAKEN = "assuming nanoGPT's own training loop"
 
 
 def model_read(

@@ -130,7 +130,7 @@ _SIZES = (
 )
 SIZES = ("n_layer", "n_head", "n_embd")
 _DEFAULTS = (Layer.DEFAULT, Layer.TRAIN_SCRIPT)
-RESUMED = "the checkpoint that the run goes on from decides it; --set says it"
+RESUMED = "the checkpoint that the run resumes from decides it; pass it with --set"
 NOT_READ = "the script cannot be read for what it is asked"
 MOST_LAYERS = 1_000  # of a model that is built to be read; a reading ends before it has so many
 _FLOAT16 = {"dtype": Setting("dtype", Known("float16"), Origin(Layer.GPU))}
@@ -238,7 +238,7 @@ def _assumed(settings: Mapping[str, Setting]) -> tuple[Doubt, ...]:
     doubts = []
     if keys:
         are = "are" if len(keys) > 1 else "is"
-        text = f"{listed(keys)} {are} nanoGPT's own: no script is near that says"
+        text = f"{listed(keys)} {are} nanoGPT's own: nanolint found no training script"
         settled_by = " ".join(f"--set {key}=N" for key in keys)
         doubts.append(Doubt(Subject.SIZES, text, settled_by=settled_by))
     dataset, vocabulary = settings["dataset"].value, settings["vocab_size"]
@@ -247,6 +247,6 @@ def _assumed(settings: Mapping[str, Setting]) -> tuple[Doubt, ...]:
         and isinstance(dataset, Known)
         and dataset.value not in WITHOUT_META
     ):
-        text = f"vocab_size is nanoGPT's own: the data of {dataset.value} is not near"
+        text = f"vocab_size is nanoGPT's own: nanolint did not find the data of {dataset.value}"
         doubts.append(Doubt(Subject.VOCABULARY, text))
     return tuple(doubts)

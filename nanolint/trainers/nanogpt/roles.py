@@ -104,11 +104,10 @@ class _Settling:
         self._batch(passed)
         passes = self._passes(passed)
         if passed.unevaluated:
-            text = "an evaluation is counted, which this run never makes"
+            text = "the number includes an evaluation that this run never makes"
             self._doubt(Subject.PIECE, text, passed.unevaluated)
         for (why, line), roles in self._taken.items():
-            are = "are" if len(roles) > 1 else "is"
-            self._doubt(Subject.SIZES, f"{why}; {listed(roles)} {are} taken for it", line)
+            self._doubt(Subject.SIZES, f"{why}; assuming {listed(roles)}", line)
         program = partial(program_of, self._script, passed)
         return Roles(self._deciding, passes, tuple(self._doubts), program)
 
@@ -133,11 +132,11 @@ class _Settling:
                 around,
             )
         except RecursionError:
-            return Passed(Mystery("the script is nested too deeply to follow"))
+            return Passed(Mystery("the script is nested too deeply"))
 
     def _model(self, passed: Passed) -> None:
         if isinstance(passed.model, Mystery):
-            text = f"which model {self._script.name} builds is not known: {passed.model.reason}"
+            text = f"the model that {self._script.name} builds is not known: {passed.model.reason}"
             self._doubt(Subject.MODEL, text, passed.model.line)
 
     def _missing(self, passed: Passed) -> None:
@@ -186,7 +185,7 @@ class _Settling:
 
     def _assumed(self, role: str) -> None:
         """A size of a model whose making is not found: the key of its name, if there is one."""
-        why = "what reaches the model is not known"
+        why = "the arguments of the model are not known"
         if role in self._project.defaults:
             self._take(role, why, 0)
         elif role == "vocab_size":
@@ -213,10 +212,10 @@ class _Settling:
             return
         built = self._settings[role].value
         if isinstance(built, Unknown):
-            text = f"for how many tokens the model is built is not known: {built.reason}"
+            text = f"the context length of the model is not known: {built.reason}"
             self._doubt(Subject.SIZES, text, 0)
         elif built.value != thing.value:
-            text = f"the model is built for {built.value} tokens, a batch has {thing.value}"
+            text = f"the model is built for {built.value} tokens, but a batch has {thing.value}"
             self._doubt(Subject.SIZES, text, 0)
 
     def _passes(self, passed: Passed) -> int | None:
@@ -227,7 +226,7 @@ class _Settling:
                 self._deciding[PASSES] = thing.key
             return thing.value
         if isinstance(thing, Mystery) and not isinstance(self._settings[PASSES].value, Unknown):
-            text = f"how many passes make a step is not known: {thing.reason}"
+            text = f"the number of passes per step is not known: {thing.reason}"
             self._doubt(Subject.SIZES, text, thing.line)
         return None
 

@@ -95,7 +95,7 @@ def _read_project(train_script: Path) -> Project:
     configurator = own_configurator(script.tree.body[script.configurator], root, weighty)
     doubts: tuple[Doubt, ...] = ()
     if configurator is not None:
-        text_of = f"{configurator.name} takes a config otherwise than nanoGPT's does"
+        text_of = f"{configurator.name} does not read a config as nanoGPT's configurator does"
         doubts = (Doubt(Subject.SCRIPT, text_of, configurator),)
     return Project(
         root=root,

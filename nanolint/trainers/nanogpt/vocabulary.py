@@ -51,14 +51,14 @@ def whether_it_exists(path: str, root: Path | None) -> tuple[Value, Doubt | None
         return Known(value=True), None
     folder = place.parent
     if place.name != META:
-        return Unknown(f"whether {path} exists is not known before the run"), None
+        return Unknown(f"nanolint cannot know before the run whether {path} exists"), None
     if folder.name == CHARACTERS:
         return Known(value=True), None
     if (maker := maker_of(folder, META)) is not None:
         return Unknown(_unwritten(path, maker)), None
     if kind(folder) == FOLDER or folder.name in WITHOUT_META:
         return Known(value=False), None
-    text = f"{path} is taken not to exist, as its folder is not here"
+    text = f"assuming that {path} does not exist: its folder is not here"
     return Known(value=False), Doubt(Subject.VOCABULARY, text)
 
 
@@ -115,7 +115,7 @@ def _from_pickle(meta: Path) -> Value:
 
     size = vocabulary(meta)
     if size is None:
-        return Unknown(f"{meta} cannot be read without running it; give it with --set vocab_size=N")
+        return Unknown(f"{meta} is readable only by running it; pass --set vocab_size=N")
     return Known(size)
 
 

@@ -170,7 +170,7 @@ def _refused(words: Sequence[Word], flags: Sequence[Flag]) -> Iterator[str]:
         named = list(named_by(word.key, flags))
         if named:
             yield from (
-                f"{word.key} is no {each.kind}: {word.value}"
+                f"{word.key} is not a value of type {each.kind}: {word.value}"
                 for each in named
                 if misfits(word, each)
             )
@@ -230,7 +230,7 @@ def declared(
         default = Given(longest, default.value, Surface.ARGUMENT, default.place)
         core.state.given[default] = None
     if isinstance(default, NotKnown):
-        default = replace(default, reason=f"{default.reason}, where {longest} is not given")
+        default = replace(default, reason=f"{default.reason}, if {longest} is not given")
     return Flag(str(destination), flags, default, convert, action, "nargs" in named, place)
 
 

@@ -30,7 +30,7 @@ def built_model(model: Thing | None) -> BuiltModel | NotKnown:
     if not isinstance(model, Instance):
         if isinstance(model, NotKnown):
             return model
-        return NotKnown("the model that is trained was not found")
+        return NotKnown("nanolint did not find the model that is trained")
     if isinstance(model.of, External):
         return NotKnown(f"{model.of.name} is a library's", model.place.path, model.place.line)
     first = model.arguments[0] if model.arguments else None

@@ -58,7 +58,7 @@ def _variable(
         core.state.given.pop(default, None)
         return _noted(core, Given(name, default.value, Surface.ENVIRONMENT, default.place))
     if isinstance(default, NotKnown):
-        return replace(default, reason=f"{default.reason}, where {name} is not set")
+        return replace(default, reason=f"{default.reason}, if {name} is not set")
     return NONE if default is None else default
 
 

@@ -29,7 +29,7 @@ LENGTHS = (
     *("max_sequence_length", "max_length", "ctx_len"),
 )
 
-WITHOUT_STEPS = "no optimizer makes a step, and a run is read, or traced, up to its third"
+WITHOUT_STEPS = "no optimizer makes a step; nanolint reads or traces a run up to its third"
 
 
 def has_outline(found: Described) -> bool:

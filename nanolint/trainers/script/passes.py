@@ -72,7 +72,7 @@ def _by_engine(backward: Event) -> Term | NotKnown | None:
     engine = backward.subject
     of = engine.of if isinstance(engine, Instance) else None
     if not isinstance(engine, Instance) or not isinstance(of, External):
-        why = "how often what goes backward here steps is its own configuration's matter"
+        why = "its own configuration decides how often it steps"
         return NotKnown(why, place.path, place.line)
     if of.last not in _PASSES_ON:
         return NotKnown(f"how often {of.name} steps", place.path, place.line)

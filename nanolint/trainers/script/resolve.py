@@ -228,7 +228,7 @@ def _doubts(
 ) -> Iterator[Doubt]:
     yield from options.in_doubt(world_size, target.count if target else None)
     for name in _without_effect(found, options):
-        yield Doubt(Subject.SIZES, f"what is set as {name} was not seen to have any effect")
+        yield Doubt(Subject.SIZES, f"{name} is set, but seems to have no effect")
     if options.line.unknown is not None:
         why = f"the launch line may have other flags: {options.line.unknown}"
         yield Doubt(Subject.SIZES, why)
@@ -237,7 +237,7 @@ def _doubts(
     if vocabulary is None or vocabulary not in found.given:
         return
     if vocabulary.place.path is not None:
-        text = f"the tokenizer's size, which only a run reads, is taken for {vocabulary.value:,}"
+        text = f"the size of the tokenizer is known only at run time; assuming {vocabulary.value:,}"
         yield Doubt(Subject.VOCABULARY, text, vocabulary.place.path, vocabulary.place.line)
 
 

@@ -73,7 +73,7 @@ def _written_before(saved: Sequence[Saved], like: str) -> _Found | None:
     last = max(found, key=lambda each: _counted(each.name))
     several = len({each.name for each in found}) > 1
     which = f", the last of {len(found)} by its name" if several else ""
-    why = f"the checkpoint is taken for {last.by}{which}"
+    why = f"assuming that the checkpoint is {last.by}{which}"
     return _Found(last.contents, last.place or Place(None, 0), why)
 
 
@@ -93,7 +93,7 @@ def _on_disk(roots: Sequence[Path], like: str, read: Callable[[str], Node]) -> _
     last = files[-1]
     others = f"one of {len(folders)} that are there"
     which = "the only one that is there" if len(folders) == 1 else others
-    why = f"{_short(like)} is taken for that of {folder.name}, {which}"
+    why = f"assuming that {_short(like)} is that of {folder.name}, {which}"
     return _Found(reduce(_agreed, nodes), Place(last, 0), why if ANY in like else "")
 
 

@@ -38,7 +38,7 @@ LOADED = "what a DataLoader gives"
 COLLATED = "what a DataLoader collates"
 CHECKPOINT = "what a checkpoint holds"
 # The script was followed for as long as anything is.
-TOO_LONG = "it is followed no further, before it trains: it takes too many steps to read"
+TOO_LONG = "nanolint stops before it trains: it takes too many steps to read"
 _ALL = frozenset(
     {
         *(NO_CALL, SHAPE, DIMENSIONS, COUNTS_NOTHING, COUNTS_ELSE, OF_BATCH, OF_ARRAY),

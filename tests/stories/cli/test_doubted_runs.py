@@ -40,8 +40,8 @@ def test_a_doubted_run_that_fits_is_told_once() -> None:
     assert found["message"].endswith("`nanolint trace -- python train.py config/a.py` settles it")
     first, loop = found["doubts"]
     assert first in found["message"]
-    assert first.startswith("the script cannot be read: ")
-    assert loop == "the training loop is taken for nanoGPT's own (train.py)"
+    assert first.startswith("nanolint cannot read the script: ")
+    assert loop == "assuming nanoGPT's own training loop (train.py)"
     assert found["notes"] == [f"not certain: {loop}"]
     outcome = nanolint("config", GPU)
     assert outcome.status == 1
@@ -105,7 +105,7 @@ def test_a_lone_config_that_fits_has_one_line_with_the_sizes_that_are_nanogpts_o
     outcome = nanolint(name, GPU, "--output-format=concise", "--ignore=NL3", stdin=text.encode())
     line, *_ = outcome.out.splitlines()
     own = "gradient_accumulation_steps, n_layer, n_head and n_embd are nanoGPT's own"
-    assert f", not certain: {own}: no script is near that says; " in line
+    assert f", not certain: {own}: nanolint found no training script; " in line
     assert line.endswith("--set n_layer=N --set n_head=N --set n_embd=N` settles it")
     assert outcome.out.count("NL005") == outcome.out.count("not certain: ") == 1
 

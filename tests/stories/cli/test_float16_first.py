@@ -50,7 +50,7 @@ def test_the_json_says_the_dtype_of_the_run_and_the_one_that_is_written() -> Non
 
 def test_fit_finds_the_micro_batch_that_float16_leaves_room_for(config: str) -> None:
     told = nanolint("fit", config, "--gpu=t4", "--gpu=rtx-3090").out
-    assert "counted in float16, for want of bfloat16 (NL203): T4" in told
+    assert "counted in float16, without bfloat16 (NL203): T4" in told
     (card,) = json.loads(nanolint("fit", config, "--gpu=t4", "--format=json").out)["cards"]
     assert card["dtype"] == "float16"
     assert card["fit"]["batch_size"] >= 12  # emulated bfloat16 would leave 5

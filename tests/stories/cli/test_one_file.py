@@ -64,7 +64,7 @@ def test_the_verdict_of_a_doubted_run_says_so(tmp_path: Path) -> None:
     write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)})
     write("config/a.py", SMALL)
     out = nanolint("explain", "config/a.py", GPU).out
-    assert "RTX 3060 12GB: fits, as far as is known\n" in out
+    assert "RTX 3060 12GB: fits, not certain\n" in out
 
 
 @both

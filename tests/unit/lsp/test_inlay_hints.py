@@ -51,7 +51,7 @@ def test_what_is_only_estimated_is_marked_and_the_reason_told(tmp_path: Path) ->
     path = write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)}) / "x.py"
     (hint,) = inlay_hints(context_of(SMALL, path=path), SMALL)
     assert hint.label.startswith("~")
-    assert "\nnot certain: the script cannot be read: " in hint.tooltip
+    assert "\nnot certain: nanolint cannot read the script: " in hint.tooltip
     (hint,) = inlay_hints(context_of(SMALL, gpu="rtx-4070-super"), SMALL)
     assert hint.label.endswith(" of ~11.6 GiB")
 
@@ -61,7 +61,7 @@ def test_sizes_that_are_nanogpts_own_are_marked_where_no_script_is_near() -> Non
     (hint,) = inlay_hints(context, SMALL)
     assert hint.label.startswith("~")
     own = "gradient_accumulation_steps, n_layer, n_head and n_embd are nanoGPT's own"
-    assert f"\nnot certain: {own}: no script is near that says" in hint.tooltip
+    assert f"\nnot certain: {own}: nanolint found no training script" in hint.tooltip
     (lens,) = code_lenses(context)
     assert " | peak ~" in lens and f" | not certain: {own}" in lens
 
@@ -142,4 +142,4 @@ def test_a_lens_says_that_it_is_in_doubt(tmp_path: Path) -> None:
     path = write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)}) / "x.py"
     (lens,) = code_lenses(context_of(SMALL, path=path))
     assert " | peak ~" in lens
-    assert " | not certain: the script cannot be read: " in lens
+    assert " | not certain: nanolint cannot read the script: " in lens

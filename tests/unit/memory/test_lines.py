@@ -129,4 +129,4 @@ def test_nanogpts_own_run_has_no_lines() -> None:
     run = case_of(ROWS[0]).run(TORCH)
     own = replace(run, program=None, n_layer=3, n_head=4, n_embd=64, bias=True)
     why = lines_of(own, GPU)
-    assert isinstance(why, str) and "no training script is near" in why
+    assert isinstance(why, str) and "nanolint found no training script" in why

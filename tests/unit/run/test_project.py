@@ -181,7 +181,7 @@ def test_a_repository_without_a_script_is_a_doubt(tmp_path: Path) -> None:
 def test_a_configurator_that_no_script_loads_tells_nothing(tmp_path: Path) -> None:
     root = without_train(tmp_path, {})
     found = find_project(root / "config" / "a.py")
-    assert found.unusable == "configurator.py: no training script beside it loads it"
+    assert found.unusable == "configurator.py: no training script next to it loads it"
 
 
 def test_the_search_ends_at_the_repository(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_a_loader_of_its_own_is_a_doubt_about_sizes(tmp_path: Path) -> None:
     found = settle(tmp_path, files={"train.py": train_script(loader=loader)})
     assert found.trust is Trust.DOUBTED
     assert found.doubts[0].subject is Subject.SIZES
-    assert "batch_size is taken for it" in found.doubts[0].text
+    assert "assuming batch_size" in found.doubts[0].text
 
 
 def test_a_batch_shorter_than_the_model_is_a_doubt(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_an_evaluation_that_this_run_never_makes_is_a_doubt(tmp_path: Path) -> N
     found = settle(tmp_path, "quick = True\n", files={"train.py": script})
     (doubt,) = found.doubts
     assert doubt.subject is Subject.PIECE
-    assert doubt.text == "an evaluation is counted, which this run never makes"
+    assert doubt.text == "the number includes an evaluation that this run never makes"
     assert doubt.line is not None
     assert script.splitlines()[doubt.line - 1].endswith("and not quick:")
 

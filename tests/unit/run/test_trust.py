@@ -50,7 +50,7 @@ def test_sizes_that_are_nanogpts_own_are_one_doubt_where_no_script_is_near(tmp_p
     text = "batch_size = 4\nblock_size = 256\n"
     (doubt,) = settle(tmp_path, text, bare=True).doubts
     which = "gradient_accumulation_steps, n_layer, n_head and n_embd are"
-    assert str(doubt) == f"{which} nanoGPT's own: no script is near that says"
+    assert str(doubt) == f"{which} nanoGPT's own: nanolint found no training script"
     assert doubt.subject is Subject.SIZES
     assert settle(tmp_path, text).trust is Trust.EXACT, "a train.py says"
 
@@ -70,8 +70,8 @@ def test_a_config_folder_without_a_script_is_one_doubt(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     project = find_project(tmp_path / "config" / "a.py")
     for text, said in (
-        ("batch_size = 4\n", "no script is near that says"),
-        (WHOLE, "no training script is near; checked with nanoGPT's own train.py"),
+        ("batch_size = 4\n", "nanolint found no training script"),
+        (WHOLE, "nanolint found no training script; checked with nanoGPT's own train.py"),
     ):
         module = parse(text, project.environment)
         (doubt,) = resolve(module, project, Options(), None).doubts

@@ -104,7 +104,7 @@ def test_memory_is_counted_and_has_nothing_behind_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cuda", "reason"), [(None, "not a CUDA build"), ("11.8", "known are 12 and 13")]
+    ("cuda", "reason"), [(None, "not a CUDA build"), ("11.8", "nanolint supports 12 and 13")]
 )
 def test_another_torch_is_refused(tmp_path: Path, cuda: str | None, reason: str) -> None:
     with pytest.raises(CannotBuild, match=reason):

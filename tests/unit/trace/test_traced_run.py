@@ -146,7 +146,7 @@ class TestWhatStopsIt:
             (("OSError", "offline mode is enabled"), "needs the network"),
             (("OSError", "[Errno 75] Value too large: 'out/log'"), "another owner or group"),
             (("SystemExit", "0"), "is it the one that trains?"),
-            (("SystemExit", "2"), "left with status 2"),
+            (("SystemExit", "2"), "exited with status 2"),
             (("ValueError", "B is wrong\nsecond line"), "train.py:5: ValueError: B is wrong"),
         ],
     )

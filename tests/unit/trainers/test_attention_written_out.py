@@ -19,7 +19,7 @@ SCORES = "(q @ k.transpose(-2, -1) / 8).softmax(2)"
 
 def is_told(folder: Path, text: str, release: str) -> bool:
     found = explained(folder, text, "--torch-version", release, card=CARD)
-    return any("written out" in each for each in (*found["doubts"], *found["left_open"]))
+    return any("hand-written attention" in each for each in (*found["doubts"], *found["left_open"]))
 
 
 @pytest.mark.parametrize(("release", "is_one_call"), [("2.11", True), ("2.15", False)])

@@ -66,7 +66,7 @@ def test_a_script_that_cannot_be_read_says_why_and_what_is_not_known(tmp_path: P
     path.write_text(script("from elsewhere import places"), encoding="utf-8")
     done = nanolint("check", str(path), "--gpu", "rtx-4070")
     assert "Not checked: " in done.out
-    assert "elsewhere is no module of the project" in " ".join(done.out.split())
+    assert "elsewhere is not a module of the project" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize("rows", [8, 12])

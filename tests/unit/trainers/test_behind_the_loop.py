@@ -49,7 +49,9 @@ def test_a_prompt_is_taken_for_a_token_a_byte(tmp_path: Path) -> None:
 
 def test_a_prompt_that_decides_the_peak_is_a_doubt(tmp_path: Path) -> None:
     found = explained(tmp_path, generating("x" * 1000, 64))
-    assert any("a text is taken for 1000 tokens (train.py:" in each for each in found["doubts"])
+    assert any(
+        "assuming that a text has 1000 tokens (train.py:" in each for each in found["doubts"]
+    )
 
 
 def test_what_only_the_loops_end_would_give_is_no_doubt(tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_a_name_of_a_package_that_is_not_read_may_come_of_it(tmp_path: Path) -> 
     path = tmp_path / "train.py"
     path.write_text(starred.replace("Net().cuda()", "Net().to(where())"), encoding="utf-8")
     said = " ".join(nanolint("explain", str(path), "--gpu", "a100-40gb").out.split())
-    assert "somewhere is no module of the project (train.py:1)" in said
+    assert "somewhere is not a module of the project (train.py:1)" in said
 
 
 PICKED = """def get_batch():
@@ -167,7 +169,7 @@ def test_what_a_loop_over_data_keeps_is_a_doubt(
     text = in_a_function(f"{SCRIPT}gather(model, Windows())\n")
     loaded = LOADED.replace("{part}", part)
     doubts = explained(tmp_path, text.replace("def main", f"{loaded}\ndef main"))["doubts"]
-    assert [each.startswith("how much a loop over data keeps") for each in doubts] == [
+    assert [each.startswith("the memory that a loop over data keeps") for each in doubts] == [
         True
     ] * doubted
 

@@ -110,7 +110,7 @@ def test_weights_of_an_entry_are_counted_and_the_others_doubted(tmp_path: Path) 
 def test_what_no_model_takes_is_not_counted_and_said(tmp_path: Path) -> None:
     found = fine_tuned(tmp_path, "table = torch.load('table.pt', map_location='cuda')")
     assert found["doubts"] == [
-        "of what is loaded to the card here, how much it is is not known (train.py:27)"
+        "the size of what is loaded to the card here is not known (train.py:27)"
     ]
 
 

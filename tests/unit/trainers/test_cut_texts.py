@@ -98,7 +98,7 @@ def test_what_is_compared_with_a_token_is_as_long_as_the_texts(tmp_path: Path) -
 
 def test_one_that_is_only_cut_is_taken_for_as_long_in_doubt(tmp_path: Path) -> None:
     found = of(tmp_path / "texts", CUT + "\n        return torch.tensor(ids), torch.tensor(ids)")
-    assert [each for each in found["doubts"] if "as long as it is cut to" in each]
+    assert [each for each in found["doubts"] if "as long as its limit" in each]
     known = peak(of(tmp_path / "known", KNOWN))
     assert found["peak"]["allocated_bytes"] == known
 

@@ -40,7 +40,7 @@ def test_a_graph_behind_a_number_is_a_doubt(tmp_path: Path, body: str) -> None:
     path = tmp_path / "train.py"
     path.write_text(text, encoding="utf-8")
     said = " ".join(nanolint("explain", str(path), "--gpu", "1GiB").out.split())
-    assert "what torch.compile makes of a graph break at train.py:" in said
+    assert "torch.compile of a graph break at train.py:" in said
 
 
 def test_what_depends_on_values_in_a_graph_is_not_read_around(tmp_path: Path) -> None:

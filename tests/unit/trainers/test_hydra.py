@@ -190,6 +190,6 @@ train()
 """
     found = explained(tmp_path, script)
     assert found["peak"] is not None
-    assert any("hydra before 1.0 is assumed" in each for each in found["doubts"])
+    assert any("assuming hydra before 1.0" in each for each in found["doubts"])
     old = script.replace("sizes.yaml", "sizes.yml")
     assert "hydra before 1.0" in str(explained(tmp_path, old)["unresolved"])

@@ -1,4 +1,4 @@
-"""Scripts that train on images: what cuDNN takes for itself is said not to be known."""
+"""Scripts that train on images: cuDNN's own memory is said not to be known."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def test_a_small_network_of_convolutions_takes_what_pytorch_takes_beside_cudnn(
     """PyTorch 2.13's peak on a card whose cuDNN takes nothing for itself."""
     found = explained(tmp_path, SCRIPT, "--torch-version", "2.13", card="a100-80gb")
     assert found["trust"] == "doubted"
-    assert all(each.startswith("what cuDNN takes for itself") for each in found["doubts"])
+    assert all(each.startswith("cuDNN's own memory") for each in found["doubts"])
     assert found["peak"]["allocated_bytes"] == 109_151_744

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 WEIGHTED = TEXTS["compiled: rows apart"].replace(
     "targets.view(-1))", "targets.view(-1), weight=torch.ones(V, device=idx.device))"
 )
-WHY = "what torch.compile makes of a loss of weighted classes"
+WHY = "torch.compile of a loss of weighted classes"
 
 
 def test_a_verdict_that_both_share_is_trusted_and_its_number_left_open(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_of_samples_that_cannot_be_read_the_models_longest_is_taken_in_doubt(
     found = explained(tmp_path, imports="import tokens", sample=NOT_KNOWN)
     assert found["roles"]["context"]["value"] is None
     assert found["trust"] == "doubted"
-    assert any("taken for 16 x 48 tokens" in doubt for doubt in found["doubts"])
+    assert any("has 16 x 48 tokens" in doubt for doubt in found["doubts"])
     assert found["peak"] == known["peak"]
 
 

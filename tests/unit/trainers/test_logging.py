@@ -66,7 +66,7 @@ def test_how_far_a_bar_is_decides_nothing_that_is_known(tmp_path: Path) -> None:
 def test_what_a_logger_does_with_a_model_is_a_doubt(tmp_path: Path, call: str) -> None:
     before = f"from torch.utils.tensorboard import SummaryWriter\n{call}\n"
     (doubt,) = read(tmp_path, before)["doubts"]
-    assert doubt.startswith("what is logged of the model is not known (train.py:")
+    assert doubt.startswith("nanolint does not model this logging of the model (train.py:")
 
 
 @pytest.mark.parametrize("kept", ["5, device=device", "5, device=device, dtype=torch.float64"])

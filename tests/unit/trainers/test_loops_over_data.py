@@ -63,7 +63,7 @@ for epoch in range(10):
             losses = loss_of(x, y)
 """
 LOADED, GENERATED = "DataLoader(Rows(held), B)", "generated()"
-LEFT = "no gradients are left of an epoch's last passes, if it has too few for a step"
+LEFT = "assuming that an epoch's last passes leave no gradients, if they are too few for a step"
 
 
 def script(over: str, *, learns: bool = False, passes: int = 1) -> str:

@@ -200,7 +200,7 @@ def test_a_batch_that_cannot_be_read_is_as_large_as_the_run_says(
     fed = LOOP.replace("for it in range(9):\n    x, y = get_batch()", "for x, y in loader:")
     found = explained(tmp_path, HEAD + "vocab_size = 50\nblock_size = T\n" + NET + stream + fed)
     assert found["trust"] == "doubted", found["doubts"]
-    assert "taken for 8 x 64 tokens" in found["doubts"][0]
+    assert "has 8 x 64 tokens" in found["doubts"][0]
     assert found["peak"]["allocated_bytes"] == with_fifty
 
 
@@ -229,7 +229,7 @@ def test_so_is_one_that_a_queue_of_tokens_makes(tmp_path: Path, with_fifty: int)
     fed = LOOP.replace("x, y = get_batch()", "x, y = next(loader)")
     found = explained(tmp_path, HEAD + "vocab_size = 50\nblock_size = T\n" + NET + QUEUED + fed)
     assert found["trust"] == "doubted", found["doubts"]
-    assert "taken for 8 x 64 tokens" in found["doubts"][0]
+    assert "has 8 x 64 tokens" in found["doubts"][0]
     assert found["peak"]["allocated_bytes"] == with_fifty
 
 

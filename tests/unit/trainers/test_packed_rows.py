@@ -65,7 +65,7 @@ def test_they_take_what_plain_rows_take(tmp_path: Path) -> None:
     packed = explained(tmp_path, script(PACKED))
     assert plain["trust"] == "read"
     assert packed["trust"] == "doubted"
-    assert "taken for 8 x 64 tokens" in " ".join(packed["doubts"])
+    assert "has 8 x 64 tokens" in " ".join(packed["doubts"])
     assert packed["peak"]["allocated_bytes"] == plain["peak"]["allocated_bytes"]
 
 
@@ -109,7 +109,7 @@ def test_an_evaluation_may_end_by_what_it_finds(tmp_path: Path, loader: str) -> 
         model.train()
 """
     doubts = " ".join(explained(tmp_path, text)["doubts"])
-    assert "an evaluation cannot be read" not in doubts
+    assert "cannot read an evaluation" not in doubts
 
 
 TOKEN_BY_TOKEN = """

@@ -67,4 +67,4 @@ def test_what_a_validator_makes_of_values_is_a_doubt(tmp_path: Path) -> None:
     lengths"""
     found = explained(tmp_path, HEAD.replace("    lengths", check, 1) + LOOP)
     assert found["trust"] == "doubted"
-    assert "Data.check leaves what it checks as it is" in str(found["doubts"])
+    assert "Data.check does not change the value that it checks" in str(found["doubts"])

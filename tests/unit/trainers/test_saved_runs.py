@@ -120,7 +120,7 @@ for name in ("rows", "total"):
 {LOOP}
 """
 LINES = "python pretrain.py --depth=8 --rows=16\npython finetune.py\n"
-TAKEN = "the checkpoint is taken for the one that pretrain.py saves"
+TAKEN = "assuming that the checkpoint is the one that pretrain.py saves"
 GPU = ("--isolated", "--gpu", "rtx-4070", "--torch-version", "2.13")
 
 
@@ -172,7 +172,7 @@ def test_of_what_lies_on_the_disk(tmp_path: Path) -> None:
     for step in (50, 99):
         saved(tmp_path / "home", "d8", step, layers=8)
     found = explained_at("finetune.py", *GPU)
-    taken = "base/d*/meta_*.json is taken for that of d8"
+    taken = "assuming that base/d*/meta_*.json is that of d8"
     only = f"{taken}, the only one that is there (meta_000099.json)"
     assert (found["trust"], found["doubts"]) == ("doubted", [only])
     assert found["peak"]["allocated_bytes"] == 730_179_584
@@ -183,7 +183,8 @@ def test_of_several_on_the_disk_the_largest_is_taken_and_said(tmp_path: Path) ->
     saved(tmp_path / "home", "d12", 10, layers=12)
     found = explained_at("finetune.py", *GPU)
     assert found["doubts"] == [
-        "base/d*/meta_*.json is taken for that of d12, one of 2 that are there (meta_000010.json)"
+        "assuming that base/d*/meta_*.json is that of d12, one of 2 that are there "
+        "(meta_000010.json)"
     ]
     assert found["roles"]["layers"]["value"] == 12
 
@@ -268,5 +269,5 @@ def test_what_runs_before_it_may_go_on_from_another(project: Path) -> None:
     (project / "run.sh").write_text(lines, encoding="utf-8")
     found = explained_at("run.sh:3", *GPU)
     last = "the one that middle.py saves, the last of 2 by its name"
-    assert found["doubts"] == [f"the checkpoint is taken for {last} (run.sh:2)"]
+    assert found["doubts"] == [f"assuming that the checkpoint is {last} (run.sh:2)"]
     assert (found["run"]["batch_size"], found["roles"]["layers"]["value"]) == (8, 8)

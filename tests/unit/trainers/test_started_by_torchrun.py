@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FLAGS = ROOT / "validation" / "scripts" / "flags.py"
 ASKS = 'import os\nrank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])\n'
-TAKEN = "it asks for RANK, so it is taken for one process that torchrun starts"
+TAKEN = "it reads RANK, so nanolint assumes one process that torchrun starts"
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def test_texts_of_an_evaluation_are_taken_for_as_long_as_the_context(tmp_path: P
 def test_where_they_would_be_the_peak_it_is_in_doubt(tmp_path: Path) -> None:
     found = evaluated(tmp_path, 64)
     assert found["trust"] == "doubted"
-    assert "texts that are evaluated are taken for 128 tokens" in str(found["doubts"])
+    assert "assuming that evaluated texts have 128 tokens" in str(found["doubts"])
 
 
 def test_a_rank_evaluates_some_of_them(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ for batch in loader:
     opt.step()
 """
 CUT = "truncation=True, max_length=128"
-DOUBT = "a text is taken for as long as it is cut to (train.py:19)"
+DOUBT = "assuming that a text is as long as its limit (train.py:19)"
 
 
 def script(words: str, part: str = "to('cuda')['input_ids']") -> str:
@@ -93,4 +93,4 @@ def test_how_long_a_prompt_is_matters_where_it_may_be_the_peak(
 ) -> None:
     text = SAMPLED.replace("EVALUATED", evaluated).replace("TIMES", str(times))
     doubts = explained(tmp_path, text)["doubts"]
-    assert doubts == (["a text is taken for 22 tokens (train.py:18)"] if doubted else [])
+    assert doubts == (["assuming that a text has 22 tokens (train.py:18)"] if doubted else [])

@@ -40,4 +40,4 @@ def test_a_context_of_another_name_is_read(tmp_path: Path) -> None:
     assert found["peak"] == explained(tmp_path / "b", "batch_size = 16\n")["peak"]
     other = script.replace("(batch_size,)", "(batch_size + 1,)")
     found = explained(tmp_path / "c", "batch_size = 16\n", script=other, model=model)
-    assert found["doubts"] == ["a batch is taken for 16x128 tokens; as it is read, it is 17x128"]
+    assert found["doubts"] == ["assuming a batch of 16x128 tokens; in the script it is 17x128"]

@@ -79,7 +79,7 @@ def test_a_loop_over_what_is_not_known_is_not_passed_over(tmp_path: Path) -> Non
         tmp_path, text.replace("import torch,", "from bars import tqdm\nimport torch,")
     )
     assert [each["reason"] for each in found["unresolved"]] == [
-        "the script cannot be read: bars is no module of the project (train.py:2)"
+        "nanolint cannot read the script: bars is not a module of the project (train.py:2)"
     ]
 
 

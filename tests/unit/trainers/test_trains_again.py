@@ -73,7 +73,7 @@ ONCE = {
 def test_another_training_behind_the_first_is_a_doubt(what: str, tmp_path: Path) -> None:
     found = explained(tmp_path, HEAD + AGAIN[what], card="rtx-4090")
     assert found["trust"] == "doubted"
-    words = ("trained behind the steps", "a later step trains")
+    words = ("trained after the steps", "a later step trains")
     assert any(each in doubt for doubt in found["doubts"] for each in words)
 
 

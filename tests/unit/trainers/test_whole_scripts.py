@@ -118,7 +118,7 @@ def test_an_evaluation_that_cannot_be_read_is_a_doubt(tmp_path: Path) -> None:
     )
     found = explained(tmp_path, "import strange\n" + text)
     assert found["trust"] == "doubted"
-    assert any("an evaluation cannot be read (train.py:" in each for each in found["doubts"])
+    assert any("cannot read an evaluation (train.py:" in each for each in found["doubts"])
 
 
 MIDDLE = (

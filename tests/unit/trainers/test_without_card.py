@@ -31,4 +31,4 @@ def test_what_is_put_on_a_card_from_there_is_a_doubt(tmp_path: Path) -> None:
     script = script.replace("held =", "meta_vocab_size = None\nheld =")
     found = explained(tmp_path, "device = 'cpu'\n", script=script)
     assert found["trust"] == "doubted"
-    assert "something is put on a card" in found["doubts"][0]
+    assert "the script uses a card" in found["doubts"][0]

@@ -94,8 +94,8 @@ class CompiledFunction:
                 is_above = isinstance(error, NotDerived)
                 note = device.tape.doubt_above if is_above else device.tape.doubt
                 note(
-                    f"what torch.compile makes of {error} in {self._name} is not {error.lacks}; "
-                    f"it is computed as it runs without{', which takes more' if is_above else ''}"
+                    f"torch.compile of {error} in {self._name} is not {error.lacks}; "
+                    f"nanolint counts it uncompiled{', which takes more' if is_above else ''}"
                 )
                 return call()
             self._programs[key] = program
@@ -120,7 +120,8 @@ class CompiledFunction:
         if self._dynamic is True or (self._dynamic is None and rank in self._ranks):
             # About as much as a graph for each.
             self._device.tape.assume(
-                f"{self._name} is compiled for sizes that change, which is not known", apart=True
+                f"{self._name} is compiled for changing sizes, which nanolint does not model",
+                apart=True,
             )
         self._ranks[rank] += 1
 

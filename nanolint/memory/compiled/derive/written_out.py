@@ -13,8 +13,10 @@ from nanolint.memory.compiled.derive.operations import VIEW, Operation
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FOUND = "torch.compile makes attention that is written out one call, which takes less than is read"
-DROPPED = "what torch.compile makes of attention that is written out with dropout is not known"
+FOUND = (
+    "torch.compile fuses hand-written attention into one call, which takes less than this number"
+)
+DROPPED = "nanolint does not model hand-written attention with dropout under torch.compile"
 SCALES = frozenset({"product", "quotient"})
 PASSED = frozenset({"convert", "clone"})  # between a softmax and its products
 

@@ -47,7 +47,9 @@ def until_alike(
             is_alike = False  # how many there are decides what is kept
         if is_alike and not rest:
             if kept(tape, start) > FEW_BYTES:
-                machine.doubts.append(f"how much a loop over data keeps ({machine.place})")
+                machine.doubts.append(
+                    f"the memory that a loop over data keeps is not known ({machine.place})"
+                )
             return
         rest = rest - 1 if is_alike and rest else None
         before, start = wrote, tape.mark()

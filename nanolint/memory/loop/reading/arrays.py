@@ -274,7 +274,7 @@ def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Va
             if _shapes(shorter) != _shapes(batch):
                 if not lengths.are_bounded:
                     raise machine.unread("how long a sequence is")
-                settings.doubt(machine, "a text is taken for as long as it is cut to")
+                settings.doubt(machine, "assuming that a text is as long as its limit")
         return batch
     except (Unread, Raised, *CATCHABLE) as error:
         if machine.card.tape.mark() != before:

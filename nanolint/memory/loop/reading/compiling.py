@@ -94,7 +94,7 @@ def compile_in_place(
 def _not_followed(machine: Script) -> None:
     """A doubt of a run that was taken for one that is not compiled, on a card that could."""
     if not machine.around.compiles and machine.around.capability >= LEAST:
-        said = f"what is compiled here is read as it runs without ({machine.place})"
+        said = f"nanolint reads the code compiled here as if it was not compiled ({machine.place})"
         if said not in machine.doubts:
             machine.doubts.append(said)
 
@@ -110,7 +110,7 @@ def _doubt(machine: Script, options: dict[str, Value]) -> None:
     }
     for name, value in options.items():
         if value not in plain.get(name, (value,) if name in QUIET else (None,)):
-            said = f"what torch.compile makes with {name}={value!r} is not known ({machine.place})"
+            said = f"nanolint does not model torch.compile with {name}={value!r} ({machine.place})"
             if said not in machine.doubts:
                 machine.doubts.append(said)
 

@@ -133,7 +133,7 @@ def encoder(machine: Script, owner: Unknown, name: str) -> Native:
         if isinstance(text, str):
             count = len(text.encode())
             machine.made_up.add(count)
-            taken = f"a text is taken for {count} tokens ({machine.place})"
+            taken = f"assuming that a text has {count} tokens ({machine.place})"
             machine.at_most.append((taken, len(machine.card.tape.events)))
             return [Index("a token", machine.place, object()) for _ in range(count)]
         return tokens(machine) if isinstance(text, Unknown) else owner.bare()
@@ -150,7 +150,7 @@ def joined(machine: Script, left: Value, right: Value) -> Tensor | None:
     """``[first] + encode(text) + [last]``: as many as any run reads, though a text may be short."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, list) and isinstance(other, Tensor) and is_tokens(other):
-            settings.doubt(machine, "a text is taken for as long as it is cut to")
+            settings.doubt(machine, "assuming that a text is as long as its limit")
             return other
     return None
 
@@ -295,8 +295,8 @@ def moved(
     if not isinstance(owner, Unknown) and name != "cuda":
         return machine.call(plainly, list(given), named)
     batch, context = machine.around.shape
-    taken = f"taken for {batch:,} x {context:,} tokens"
-    doubt = f"what is moved to the card is {taken} ({machine.place}): "
+    size = f"{batch:,} x {context:,} tokens"
+    doubt = f"assuming that the data moved to the card has {size} ({machine.place}): "
     # What makes batches to learn from may make those of an evaluation, too.
     makes_batches = any(each.startswith(doubt) for each in machine.doubts)
     is_batch = isinstance(owner, Unknown) and (makes_batches or _is_batch(machine, owner))
@@ -306,7 +306,7 @@ def moved(
         return empty(machine.card, machine.around.shape, INT64, DATA)
     if name == "cuda":
         why = owner.reason if isinstance(owner, Unknown) else "as much as there is data"
-        error = machine.unread(f"what is moved to the card is not known ({why})")
+        error = machine.unread(f"the size of the data moved to the card is not known ({why})")
         error.decided = True
         raise error
     return owner

@@ -255,7 +255,7 @@ class Course:
         self._read += 1
         if found == when.NOT_DECIDED or self._read > KINDS:
             what = "when" if found == when.NOT_DECIDED else "what else"
-            doubt = f"{what} a condition on the step changes what it does is not known"
+            doubt = f"nanolint does not know {what} a condition on the step changes"
             self._machine.doubts.append(f"{doubt} ({asked.place})")
             self._reads_last = True
             return []
@@ -354,7 +354,7 @@ class Course:
         is_new = self._state not in self._kinds and self.is_direct and not grows
         if left > 0 and (is_new or is_left_out):
             place = f"{self._frame.module.path}:{self._node.lineno}"
-            self._machine.doubts.append(f"how much the steps keep that are not read ({place})")
+            self._machine.doubts.append(f"the memory that unread steps keep is not known ({place})")
         self._machine.phases.go_on(self._per_turn if grows else 0)
         return after if is_endless else stop - 1
 
@@ -414,7 +414,7 @@ class Course:
         place = f"{self._frame.module.path}:{_line_of(name, self._node)}"
         self._machine.doubts.append(
             f"a reference cycle keeps {sum(freed) // turns:,} bytes of each step until Python"
-            f" looks for garbage ({place})"
+            f" collects garbage ({place})"
         )
         return True
 

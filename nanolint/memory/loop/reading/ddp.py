@@ -43,7 +43,7 @@ def made(
     one = Reducer(machine.card, group, every, buffers, options)
 
     def before(sends_buffers: bool) -> None:
-        doubt = "what DDP makes of static_graph where a parameter has no gradient is not known"
+        doubt = "nanolint does not model static_graph of DDP if a parameter has no gradient"
         if one.lacks and doubt not in machine.doubts:
             machine.doubts.append(doubt)
         one.before_forward(sends_buffers=sends_buffers)

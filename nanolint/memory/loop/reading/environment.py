@@ -71,7 +71,7 @@ class Environment(dict["Value", "Value"]):
         listed = ALONE if isinstance(name, str) else {}
         starter = next((each for each, names in listed.items() if name in names), None)
         if starter is not None and not self._asked:
-            why = f"it asks for {name}, so it is taken for one process that {starter} starts"
+            why = f"it reads {name}, so nanolint assumes one process that {starter} starts"
             self._machine.assume(why)
             self._asked = True
         return starter

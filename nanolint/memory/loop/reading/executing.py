@@ -52,7 +52,7 @@ def _execute(machine: Script, source: SourceText, given: Value) -> None:
     names that they set are nobody else's."""
     tree, module = parsed(source.text), machine.module
     if tree is None or module is None:
-        raise machine.unread(f"{source.path} is no Python that is known")
+        raise machine.unread(f"{source.path} is not Python that nanolint knows")
     names = given if isinstance(given, dict) else module.names
     if machine.depth and names is not given:
         names = dict(names)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nanolint.memory.model.reading.values import Value
 
 STOPS = "a later step stops the run"
-NOT_READ = "what a later step evaluates is not read"
+NOT_READ = "nanolint does not read the evaluation of a later step"
 DEPTH = 3  # of functions that call each other
 
 

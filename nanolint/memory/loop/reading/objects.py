@@ -200,7 +200,7 @@ class Values(Interpreter, Script):
         """What is written down is copied to the host; of a model, more may be looked at."""
         takes_model = any(isinstance(each, Instance) and modules.is_module(each) for each in given)
         if takes_model and not logger.reason.startswith("logging"):
-            settings.doubt(self, "what is logged of the model is not known")
+            settings.doubt(self, "nanolint does not model this logging of the model")
         return logger.bare()
 
     def _trains(self, given: list[Value]) -> None:

@@ -107,7 +107,7 @@ def _of_any_texts(machine: Script, name: str) -> Native:
         ):
             return machine.call(made, list(given), options)
         machine.made_up.add(context)
-        taken = f"texts that are evaluated are taken for {context:,} tokens ({machine.place})"
+        taken = f"assuming that evaluated texts have {context:,} tokens ({machine.place})"
         machine.at_most.append((taken, len(machine.card.tape.events)))
         rest = given[1:] if listed else given[2:]
         return machine.call(made, [(sizes[0], context), *rest], options)

@@ -76,7 +76,7 @@ def over(
     if not _only_evaluates(node) or trains(node, frame):
         raise error
     place = f"{frame.module.path}:{node.lineno}"
-    machine.doubts.append(f"an evaluation cannot be read ({place}): {error.reason}")
+    machine.doubts.append(f"nanolint cannot read an evaluation ({place}): {error.reason}")
     forget_all(machine, node, frame, why)
     for each in getattr(node, "body", ()):
         if _sets_to_train(each):
@@ -124,7 +124,9 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     if renewal.makes_anew(node):
         return machine.execute(node.orelse, frame)
     if _may_return(machine, node, frame):
-        machine.at_most.append((f"an evaluation that may end earlier is read ({why.place})", 0))
+        machine.at_most.append(
+            (f"the number includes an evaluation that may end earlier ({why.place})", 0)
+        )
         return None
     if _returns_before_training(machine, node, frame):
         return None
@@ -141,7 +143,9 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     if only_looks:
         machine.taken.add(id(node))
     if writes and (machine.phases.are_late or only_looks):
-        machine.at_most.append((f"an evaluation that may be left out is read ({why.place})", 0))
+        machine.at_most.append(
+            (f"the number includes an evaluation that may not happen ({why.place})", 0)
+        )
     elif writes and machine.card.grad_enabled:
         decided = why.unread()
         decided.decided = True

@@ -57,7 +57,9 @@ def multiprocessing(machine: Script, process: Value) -> dict[str, Value]:
     def spawn(fn: Value, args: Value = (), nprocs: Value = 1, **_: Value) -> None:
         if nprocs != machine.group.size:
             several = nprocs if type(nprocs) is int else "several"
-            machine.assume(f"it starts {several} processes; read as one, without DDP's buckets")
+            machine.assume(
+                f"it starts {several} processes; nanolint models one, without DDP's buckets"
+            )
         machine.call(fn, [0, *machine.iterate(args)])
 
     known: dict[str, Value] = {each: silent(each) for each in quiet}
@@ -96,7 +98,7 @@ def table(machine: Script, group: Group) -> dict[str, Value]:
             if isinstance(each, Unknown):
                 raise each.unread()
         if group_given is not None:
-            raise machine.unread("a group of some of the processes is not known")
+            raise machine.unread("nanolint does not model a group of some of the processes")
         if not group.formed:
             return None
         if beside and machine.card.tracer is not None:
@@ -152,12 +154,12 @@ def _form(
     if isinstance(backend, str):
         backend = backend.lower()
     if isinstance(world_size, int) and world_size not in (-1, group.size):
-        machine.assume(f"world_size = {world_size} is read as {group.size}")
+        machine.assume(f"nanolint reads world_size = {world_size} as {group.size}")
     for name, value in {"pg_options": pg_options, **others}.items():
         if value is not None:
-            machine.assume(f"what init_process_group makes of {name}= is not known")
+            machine.assume(f"nanolint does not model {name}= of init_process_group")
     if backend not in NCCL:
-        machine.assume(f"what the backend {backend!r} allocates is not known")
+        machine.assume(f"the memory of the backend {backend!r} is not known")
     group.formed = True
 
 

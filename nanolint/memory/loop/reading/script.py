@@ -125,7 +125,7 @@ def _read(
         if run.on_gpu and not _trains(device.tape):
             raise machine.unread("nothing is trained on the card")
         if not run.on_gpu and device.tape.events:
-            raise machine.unread(f"something is put on a card, whose device is {run.device!r}")
+            raise machine.unread(f"the script uses a card, but device is {run.device!r}")
     if not machine.stood.issuperset(symbols):
         raise NotSymbolic("a value of the run is taken from a text")
     device.tape.printed = machine.printed.lines
@@ -140,7 +140,7 @@ def _read(
     ]
     if program.checked:
         if BATCH in program.told and not device.tape.trained[0]:
-            raise machine.unread("what the model is given was not seen")
+            raise machine.unread("nanolint did not see the input of the model")
         device.tape.doubts += _differs(machine.seen, run, program.told)
 
 
@@ -172,7 +172,7 @@ def _described(error: BaseException) -> str:
     if isinstance(error, Raised):
         return f"raises {error}"
     if isinstance(error, NotTraced):
-        return f"what torch.compile makes of {error} is not known"
+        return f"nanolint does not model {error} under torch.compile"
     if isinstance(error, RecursionError):
         return "nested too deeply"
     return f"raises {type(error).__name__}: {error}"
@@ -189,9 +189,9 @@ def _differs(seen: Seen, run: Run, told: frozenset[str]) -> Iterator[str]:
         shape = (run.batch_size, read[-1])  # of how many tokens only the reading tells
     if BATCH not in told and read != shape:
         found = "not known" if read is None else "x".join(map(str, read))
-        yield f"a batch is taken for {shape[0]}x{shape[1]} tokens; as it is read, it is {found}"
+        yield f"assuming a batch of {shape[0]}x{shape[1]} tokens; in the script it is {found}"
     if PASSES not in told and not run.eval_only and seen.passes != run.micro_steps:
-        yield f"a step is taken for {run.micro_steps} passes; as it is read, it has {seen.passes}"
+        yield f"assuming {run.micro_steps} passes per step; in the script it is {seen.passes}"
 
 
 def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Surroundings:

@@ -150,7 +150,7 @@ def configured(machine: Script, owner: Value, name: str, value: Value) -> None:
     else:
         return
     if not harmless:
-        doubt(machine, f"what torch.compile makes with the setting {name} is not known")
+        doubt(machine, f"nanolint does not model the setting {name} of torch.compile")
 
 
 def _is_enough(graphs: Value) -> bool:
@@ -179,7 +179,7 @@ def put(machine: Script, name: Value, value: Value) -> None:
         if machine.around.compiles:
             _tell(machine, name)
     elif told(name, value if isinstance(value, str) else "not known") is not None:
-        doubt(machine, f"what PyTorch makes of the script's {name} is not known")
+        doubt(machine, f"the effect of the script's {name} on PyTorch is not known")
 
 
 def of_launch(machine: Script) -> None:
@@ -190,7 +190,7 @@ def of_launch(machine: Script) -> None:
 
 def _tell(machine: Script, name: Value) -> None:
     if isinstance(name, str) and name.startswith(_VARIABLES) and name not in _HARMLESS_VARIABLES:
-        doubt(machine, f"what torch.compile makes with {name} is not known")
+        doubt(machine, f"nanolint does not model torch.compile with {name}")
 
 
 def doubt(machine: Script, what: str) -> None:

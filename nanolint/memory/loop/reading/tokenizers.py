@@ -108,7 +108,7 @@ def encoded(
     if is_cut and padding == LONGEST:
         count = max_length
     elif machine.lengths.apart and is_cut:
-        settings.doubt(machine, "a text is taken for as long as it is cut to")
+        settings.doubt(machine, "assuming that a text is as long as its limit")
         count = max_length
     else:
         count = machine.lengths.at_most(max_length) if is_cut else machine.lengths.endless()

@@ -142,7 +142,7 @@ def other_optimizers(machine: Script, optim: Namespace) -> dict[str, Value]:
     """The optimizers of ``OTHERS`` that this release has."""
 
     def refused(what: str) -> None:
-        raise machine.unread(f"what a step of torch.optim.{what} makes is not known")
+        raise machine.unread(f"nanolint does not model a step of torch.optim.{what}")
 
     shared = ("Optimizer", "uses_foreach", "by_type", "kept")
     given: dict[str, Value] = {name: optim.names[name] for name in shared}

@@ -45,9 +45,11 @@ if TYPE_CHECKING:
     from nanolint.memory.tape import Mark
 
 LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
-REMADE = "how long optimizers live that later steps make anew"
-ANOTHER = "what is trained behind the steps"
-NONE_LEFT = "no gradients are left of an epoch's last passes, if it has too few for a step"
+REMADE = "the lifetime of optimizers that later steps create again"
+ANOTHER = "nanolint does not know what is trained after the steps"
+NONE_LEFT = (
+    "assuming that an epoch's last passes leave no gradients, if they are too few for a step"
+)
 FEW = 4  # turns of a loop that are always read
 BAR, PACKAGES = "Progress", "packages"  # tqdm's, by the text that stands in for it
 MANY = 64  # of one that fills an array element by element, or goes through what is generated
@@ -102,7 +104,7 @@ class Turns:
 
     def trains_another(self) -> None:
         """Behind the steps that are read something else is trained, perhaps of other sizes."""
-        doubt = f"{ANOTHER} that are read is not known ({self._machine.place})"
+        doubt = f"{ANOTHER} that it reads ({self._machine.place})"
         if not any(each.startswith(ANOTHER) for each in self._machine.doubts):
             self._machine.doubts.append(doubt)
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 CONTENTS = "the contents of a file"
-UNCOUNTED = "of what is loaded to the card here, how much it is is not known"
-TAKEN = "what is loaded to the card here is taken for the model's weights, in the types it has"
-TAKEN_IN_PART = f"{TAKEN}, and nothing else of the file is counted"
-ITS_SETTINGS = "a checkpoint that it goes on from is taken for one with the settings of this run"
-SOMEWHERE = "without map_location weights lie where they were saved from; taken for the host's"
+UNCOUNTED = "the size of what is loaded to the card here is not known"
+TAKEN = "assuming that the model's weights are loaded to the card here, in its types"
+TAKEN_IN_PART = f"{TAKEN}; nothing else of the file is counted"
+ITS_SETTINGS = "assuming that the checkpoint it resumes from has the settings of this run"
+SOMEWHERE = "without map_location weights load to where they were saved from; assuming the host"
 MOST_READINGS = 8  # of the setting up, one for each checkpoint that a model takes
 
 

@@ -265,7 +265,7 @@ def _bound(
             rest[name] = keywords.pop(name)
         elif function.owner is not None and not function.module.path:
             # A class of a library, in a text of nanolint's own: another release may know it.
-            machine.assume(f"what {function.owner.name} makes of {name}= is not known")
+            machine.assume(f"nanolint does not model {name}= of {function.owner.name}")
             del keywords[name]
         else:
             raise misfit(function, f"got an unexpected argument '{name}'")
@@ -312,7 +312,7 @@ def _as_written(machine: Machine, decorator: Unknown, value: Value) -> Value:
         before = value.tell
     else:
         return value
-    why = f"what a decorator makes of {value.name} is not known: {decorator.reason}"
+    why = f"the effect of a decorator on {value.name} is not known: {decorator.reason}"
 
     def tell() -> None:
         if before is not None:

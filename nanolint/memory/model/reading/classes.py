@@ -276,7 +276,9 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
             return
         check_frozen(owner, name)
         if isinstance(value, LeafTensor) and owner.cls.is_module:  # which does not own it
-            raise machine.unread("a module's tensor that learns and is no parameter is not known")
+            raise machine.unread(
+                "nanolint does not model a module's trainable tensor that is not a parameter"
+            )
         if isinstance(value, Registered) and owner.cls.is_module:
             register = machine.attribute(owner, "register_buffer")
             machine.call(register, [name, value, value.persistent])

@@ -100,7 +100,9 @@ def attempt(machine: Machine, node: ast.Try, frame: Frame) -> object:
     try:
         try:
             if lacking is not None:
-                machine.card.tape.assume(f"{lacking} is not installed ({machine.place})")
+                machine.card.tape.assume(
+                    f"assuming that {lacking} is not installed ({machine.place})"
+                )
                 raise ImportError(f"No module named '{lacking}'")
             ended = machine.execute(node.body, frame)
         finally:

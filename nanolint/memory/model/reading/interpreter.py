@@ -277,7 +277,7 @@ class Interpreter(Machine):
                 return Namespace(name, {}, "")
             if is_pythons(name):
                 return self.imported.setdefault(name, Namespace(name, {}))
-            return Absent(f"{name} is no module of the project", self.place)
+            return Absent(f"{name} is not a module of the project", self.place)
         within = name.rpartition(".")[0]
         if within and (within in self._sources or f"{within}.__init__" in self._sources):
             self.load(within)  # Python runs a package before what lies in it

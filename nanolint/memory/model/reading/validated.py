@@ -61,7 +61,9 @@ def tell_validators(machine: Machine, cls: Class) -> None:
         for name, value in each.names.items():
             function = value.function if isinstance(value, Static) else value
             if isinstance(function, Function) and MARK in function.attributes:
-                machine.card.tape.assume(f"{cls.name}.{name} leaves what it checks as it is")
+                machine.card.tape.assume(
+                    f"assuming that {cls.name}.{name} does not change the value that it checks"
+                )
 
 
 def pydantic(base: Class, field: Native) -> Namespace:

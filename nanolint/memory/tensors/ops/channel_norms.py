@@ -18,7 +18,7 @@ from nanolint.memory.torch import GROUP_NORM_LAST_SINCE, GROUP_NORM_WIDE_SINCE
 if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
-CUDNN = "what cuDNN takes for itself while it normalises batches is not known, and left out"
+CUDNN = "the number leaves out cuDNN's own memory for batch normalisation"
 
 
 @traced

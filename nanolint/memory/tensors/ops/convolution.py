@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tensors.tensor import Tensor
 
 BIAS = 2  # the place of it among what goes in
-CUDNN = "what cuDNN takes for itself while it convolves is not known, and left out"
+CUDNN = "the number leaves out cuDNN's own memory for convolutions"
 
 
 @traced

@@ -94,7 +94,7 @@ def _is_one(node: ast.expr) -> bool:
 
 def _same(found: list[Thing], what: str, line: int) -> Thing:
     if not found:
-        return Mystery(f"how many {what} a batch has is not found in get_batch", line)
+        return Mystery(f"get_batch does not tell how many {what} a batch has", line)
     first = found[0]
     if any(each != first for each in found) or not isinstance(first, (Just, Mystery)):
         return Mystery(f"get_batch makes batches of different numbers of {what}", line)

@@ -118,7 +118,7 @@ def _model(follower: Follower) -> Built | Mystery:
         return found
     if isinstance(found, Mystery):
         return found
-    return Mystery("the model that is trained was not found")
+    return Mystery("nanolint did not find the model that is trained")
 
 
 def _shape(model: Built) -> Table:

@@ -100,4 +100,4 @@ def test_a_parameter_without_a_gradient_is_a_doubt_where_the_graph_is_said_to_st
     for flag, count in (("--static", 1), ("--views", 0)):
         line = f"torchrun --nproc_per_node=2 unused.py {flag}"
         found = read_whole(tmp_path, line, "a100-80gb", (2, 13), eager=True)
-        assert sum("where a parameter has no gradient" in each for each in found.doubts) == count
+        assert sum("if a parameter has no gradient" in each for each in found.doubts) == count

@@ -206,7 +206,7 @@ def test_only_what_depends_on_the_unknown_is_unknown() -> None:
     above = "import flash_attn_3, os\nSEED = int(os.environ['SEED'])\nprint(SEED)\n"
     assert read(text_of(above=above)).events == read(text_of()).events
     text = text_of("x = flash_attn_3.f(x)", above=above)
-    assert unread(text) == "flash_attn_3 is no module of the project (model.py:5)"
+    assert unread(text) == "flash_attn_3 is not a module of the project (model.py:5)"
 
 
 def test_whether_a_package_is_installed_is_not_known() -> None:

@@ -54,8 +54,8 @@ def test_a_model_is_read_alone_where_its_script_cannot_be_and_that_is_a_doubt(
 ) -> None:
     found = read(tmp_path, GATED + OPTIMIZER, "compile=False")
     told = [doubt.text for doubt in found.doubts]
-    loop = "the training loop is taken for nanoGPT's own"
-    assert told == ["the script cannot be read: the contents of a file", loop]
+    loop = "assuming nanoGPT's own training loop"
+    assert told == ["nanolint cannot read the script: the contents of a file", loop]
     assert found.provenance == "read from model.py"
     plain = read(tmp_path / "plain", MODEL + OPTIMIZER, "compile=False")
     assert found.run is not None and plain.run is not None
@@ -97,11 +97,11 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
     line = 1 + strange[: strange.index("torch.frobnicate")].count("\n")
     found = read(tmp_path, strange, "compile=False")
     told = [str(doubt) for doubt in found.doubts]
-    why = f"the model cannot be read: torch.frobnicate is not known (model.py:{line})"
+    why = f"nanolint cannot read the model: torch.frobnicate is not known (model.py:{line})"
     assert why in told or why in found.why_unknown
 
 
-UNKNOWN = "what torch.compile makes of cummax in this model is not known"
+UNKNOWN = "torch.compile of cummax in this model is not known"
 
 
 def compiled(root: Path, model: str, *settings: str) -> bool:

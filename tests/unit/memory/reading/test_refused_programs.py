@@ -32,7 +32,7 @@ class Layer({base}):
 @pytest.mark.parametrize("call", ["self.layer(x)", "self.layer.apply(x)"])
 def test_what_extends_a_class_that_is_not_known_may_be_a_module_or_none(call: str) -> None:
     text = text_of(f"x = {call}", "self.layer = Layer()", OTHER.format(base="fused.Norm"))
-    said = f"fused is no module of the project (model.py:{line_of(text, 'import fused')})"
+    said = f"fused is not a module of the project (model.py:{line_of(text, 'import fused')})"
     assert unread(text) == said
 
 
@@ -81,7 +81,7 @@ def test_so_it_is_in_a_script_compiled_or_not(tmp_path: Path, made: str) -> None
 def test_a_layer_that_is_not_known_is_not_passed_over_in_a_sequence(layer: str) -> None:
     init = f"self.layers = nn.Sequential(nn.Linear(32, 32), {layer}, nn.Linear(32, 32))"
     text = text_of("x = self.layers(x)", init, "import fused\n")
-    assert unread(text).startswith(("torch.nn.Tanhshrink is not known", "fused is no module"))
+    assert unread(text).startswith(("torch.nn.Tanhshrink is not known", "fused is not a module"))
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_a_number_and_indices_may_lie_on_the_host() -> None:
 )
 def test_what_python_makes_of_what_is_not_known_is_not_said_in_words_of_nanolint(line: str) -> None:
     text = text_of(f"x = x * {line}", "", "import fused\n")
-    assert unread(text).startswith("fused is no module of the project")
+    assert unread(text).startswith("fused is not a module of the project")

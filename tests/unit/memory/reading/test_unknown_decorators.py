@@ -35,8 +35,8 @@ def test_a_decorated_forward_is_a_doubt_with_the_library_and_its_line(tmp_path: 
     found = explained(tmp_path, text)
     assert found["trust"] == "doubted"
     assert found["doubts"] == [
-        "what a decorator makes of forward is not known: "
-        "savers is no module of the project (train.py:2)"
+        "the effect of a decorator on forward is not known: "
+        "savers is not a module of the project (train.py:2)"
     ]
 
 
@@ -52,7 +52,7 @@ def test_a_decorated_class_is_a_doubt(tmp_path: Path) -> None:
     )
     found = explained(tmp_path, text)
     assert found["trust"] == "doubted"
-    assert "what a decorator makes of Block is not known" in str(found["doubts"])
+    assert "the effect of a decorator on Block is not known" in str(found["doubts"])
 
 
 @pytest.mark.parametrize("extends", [False, True])
@@ -108,5 +108,6 @@ def test_one_that_is_called_with_less_is_not_said_to_fail(tmp_path: Path) -> Non
     found = explained(tmp_path, text)
     why = str(found["unresolved"])
     assert (
-        "what a decorator makes of main is not known: conductor is no module of the project" in why
+        "the effect of a decorator on main is not known: conductor is not a module of the "
+        "project" in why
     )

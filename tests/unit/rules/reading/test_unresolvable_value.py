@@ -122,8 +122,8 @@ def test_a_config_of_another_training_script_is_not_judged_by_train_py(tmp_path:
     path = write_project(tmp_path, {"train_moe.py": other}) / "config" / "a.py"
     (found,) = Bench("NL004", path=path).findings("batch_size = 8\nexperts = 8\n")
     assert found.message == (
-        "memory not checked, because of experts: a key of train_moe.py alone; "
-        "--train-script train_moe.py checks it with that"
+        "memory not checked, because of experts: only train_moe.py has this key; "
+        "pass --train-script train_moe.py"
     )
 
 

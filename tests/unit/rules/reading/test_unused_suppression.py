@@ -70,7 +70,7 @@ def test_every_code_is_told() -> None:
 def test_a_comment_without_codes() -> None:
     text = "n_head = 6  # nanolint: ignore\n"
     assert BENCH.findings(text) == [], "a memory rule might have found something on a GPU"
-    assert Bench("NL002", gpu="a100-80gb").fixed(text) == text, "no train.py was found"
+    assert Bench("NL002", gpu="a100-80gb").fixed(text) == text, "found no train.py"
 
 
 @pytest.mark.parametrize(

@@ -40,26 +40,26 @@ class Accelerator:
         **options,
     ):
         if processes() > 1:
-            refused("what accelerate makes of several processes is not known")
+            refused("nanolint does not model accelerate with several processes")
         given = [deepspeed_plugin, fsdp_plugin, megatron_lm_plugin, dynamo_backend]
         given += [each for name, each in options.items() if name not in QUIET]
         for each in given:
             if not known(each) or each is not None:
-                refused("what accelerate makes of its plugins is not known")
+                refused("nanolint does not model accelerate with plugins")
         if not known(kwargs_handlers) or not known(mixed_precision):
-            refused("what accelerate is set up for is not known")
+            refused("nanolint does not know the configuration of accelerate")
         for each in kwargs_handlers or []:
             if not known(each) or not isinstance(each, Kept):
-                refused("what accelerate is set up for is not known")
+                refused("nanolint does not know the configuration of accelerate")
         if mixed_precision is None:
             mixed_precision = os.environ.get("ACCELERATE_MIXED_PRECISION")
             if not known(mixed_precision):
-                refused("what accelerate is set up for is not known")
+                refused("nanolint does not know the configuration of accelerate")
         if mixed_precision is None:
             assumed("accelerate is configured for no mixed precision")
             mixed_precision = "no"
         if mixed_precision != "no" and mixed_precision not in HALVES:
-            refused("what accelerate makes of " + str(mixed_precision) + " is not known")
+            refused("nanolint does not model accelerate with " + str(mixed_precision))
         self.mixed_precision = mixed_precision
         self.half = HALVES.get(mixed_precision)
         if gradient_accumulation_plugin is not None:
@@ -100,7 +100,7 @@ class Accelerator:
 
     def prepare_model(self, model, device_placement=None, evaluation_mode=False):
         if hasattr(model, "_orig_mod"):
-            refused("what accelerate makes of a compiled model is not known")
+            refused("nanolint does not model accelerate with a compiled model")
         if self.half is not None:
             model.forward = cast(model.forward, self.half)
         if self.device_placement if device_placement is None else device_placement:

@@ -23,7 +23,7 @@ def main(config_path=NOT_SAID, config_name=None, version_base=NOT_SAID):
         if is_file and config_path.endswith(".yml"):
             return unheard("hydra before 1.0, which takes config_path for a file, is not followed")
         if is_file and config_path.endswith(".yaml"):
-            assumed("hydra before 1.0 is assumed, which takes config_path for a file")
+            assumed("assuming hydra before 1.0, whose config_path is a file")
             return made(
                 composed(function, os.path.dirname(config_path), os.path.basename(config_path))
             )

@@ -153,7 +153,7 @@ class DataParallel(nn.Module):
         super().__init__()
         self.module = module
         if device_ids is None or len(device_ids) != 1:
-            assumed("nn.DataParallel splits batches over the cards that it finds: one is assumed")
+            assumed("nn.DataParallel splits batches over all cards; assuming one card")
 
     def forward(self, *inputs, **kwargs):
         return self.module(*inputs, **kwargs)

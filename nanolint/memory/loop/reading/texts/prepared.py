@@ -29,7 +29,7 @@ def in_full(data):
     if isinstance(data, torch.Tensor):
         return data.float() if data.dtype in (torch.float16, torch.bfloat16) else data
     if data is not None and not isinstance(data, (int, float, str)):
-        refused("what accelerate makes of what the model returns is not known")
+        refused("nanolint does not model accelerate with this output of the model")
     return data
 
 

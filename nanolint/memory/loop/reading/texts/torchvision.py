@@ -277,9 +277,9 @@ class ImageFolder(VisionDataset):
 
 
 def make_grid(tensor, *args, **kwargs):
-    assumed("what torchvision.utils makes of pictures is not counted")
+    assumed("nanolint does not count the pictures of torchvision.utils")
     return unheard("a picture of several")
 
 
 def save_image(tensor, *args, **kwargs):
-    assumed("what torchvision.utils makes of pictures is not counted")
+    assumed("nanolint does not count the pictures of torchvision.utils")

@@ -31,8 +31,7 @@ def compiler(machine: Machine) -> Native:
     def told(name: str) -> None:
         if machine.card.tracer is None:
             machine.card.tape.doubt_above(
-                f"{name} is compiled for itself; it is computed as it runs without, "
-                "which takes more"
+                f"{name} is compiled separately; nanolint counts it uncompiled, which takes more"
             )
 
     return _telling(machine, "torch.compile", told)
@@ -42,7 +41,7 @@ def jit(machine: Machine) -> Namespace:
     """``torch.jit``: the fuser of what is scripted casts and keeps otherwise."""
 
     def told(name: str) -> None:
-        machine.card.tape.doubt(f"what torch.jit.script makes of {name} is not known")
+        machine.card.tape.doubt(f"nanolint does not model torch.jit.script of {name}")
 
     return Namespace(
         "torch.jit",

@@ -114,7 +114,7 @@ def _apply(machine: Machine, cls: Class, given: tuple[Value, ...]) -> Value:
         if not cls.has(ALLOWED):
             raise NotTraced("torch.autograd.Function")
         machine.card.tape.assume(
-            f"what torch.compile makes of {cls.name} is derived from its operations"
+            f"nanolint derives the compiled form of {cls.name} from its operations"
         )
     for each in given:
         if isinstance(each, Unknown):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def before(machine: Machine, x: Tensor, hook: Value) -> Value:
     """``x.register_hook``: called with the gradient, it may return another one."""
     if not isinstance(x.node, Leaf):
-        raise machine.unread("a hook of a tensor that is no parameter is not known")
+        raise machine.unread("nanolint does not model a hook of a tensor that is not a parameter")
 
     def run(gradient: Tensor) -> Tensor | None:
         made = machine.call(hook, [gradient])
@@ -36,7 +36,9 @@ def before(machine: Machine, x: Tensor, hook: Value) -> Value:
 def after(machine: Machine, x: Tensor, hook: Value) -> Value:
     """``x.register_post_accumulate_grad_hook``: called with the parameter."""
     if not isinstance(x.node, Leaf):
-        raise machine.unread("a hook behind a gradient of what is no parameter is not known")
+        raise machine.unread(
+            "nanolint does not model a hook after the gradient of a tensor that is not a parameter"
+        )
     return _handle(x.node.after, lambda: machine.call(hook, [x]))
 
 

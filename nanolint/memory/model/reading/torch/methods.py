@@ -136,7 +136,9 @@ def learn(machine: Machine, x: Tensor, learns: Value) -> None:
         x.require_gradient(bool(learns))
     elif learns and not x.requires_grad:
         if x.device is not machine.card or machine.card.tracer is not None:
-            raise machine.unread("the gradient of a tensor that is no parameter is not known")
+            raise machine.unread(
+                "nanolint does not model the gradient of a tensor that is not a parameter"
+            )
         x.node = Leaf(x)
         x.node.holds = x.detach()
     elif not learns:

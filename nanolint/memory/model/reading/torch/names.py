@@ -259,7 +259,7 @@ def _autocast(machine: Machine, device: str | None = None) -> Native:
         names.append("cache_enabled")
         options = dict(zip(names, given, strict=False)) | named
         for name in options.keys() - {"device_type", "dtype", "enabled", "cache_enabled"}:
-            machine.assume(f"what autocast makes of {name}= is not known")
+            machine.assume(f"nanolint does not model {name}= of autocast")
         kind = options.get("device_type", device)
         for each in (kind, options.get("enabled"), options.get("dtype")):
             if isinstance(each, Unknown):
