@@ -157,7 +157,7 @@ def test_what_another_script_trains_with_is_not_rewritten_unasked(tmp_path: Path
     sizes = tmp_path / "sizes.py"
     sizes.write_text("B = 24\n", encoding="utf-8")
     out = nanolint("check", "train.py").out
-    assert "unsafe: again.py trains with values of sizes.py, too" in " ".join(out.split())
+    assert "unsafe: again.py also uses values of sizes.py" in " ".join(out.split())
     assert nanolint("check", "train.py", "--fix").status == 1
     assert sizes.read_text(encoding="utf-8") == "B = 24\n"
     assert nanolint("check", "train.py", "--fix", "--unsafe-fixes").status == 0
