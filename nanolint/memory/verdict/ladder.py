@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.gpus import abilities
 from nanolint.memory.recording import allocated_bytes
+from nanolint.memory.verdict.overhead import overhead
 from nanolint.memory.verdict.replay import played
-from nanolint.memory.verdict.search import first_that_holds
-from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable, judge
+from nanolint.memory.verdict.search import APART_PERCENT, first_that_holds
+from nanolint.memory.verdict.verdict import comfortable_limit, is_comfortable, judge, usable_bytes
 from nanolint.run.run import Attention
 from nanolint.units import GIB
 
@@ -52,16 +53,16 @@ def ladder(run: Run, machines: Sequence[Machine]) -> Ladder | None:
     """Returns where ``run``, whose card is not known, fits; None if no machine is a candidate.
 
     Raises Unread if it cannot be read for one of them. The tape that asks no card says about
-    where; the two cards that are named have the last word.
+    where; the two cards that are named have the last word, but if it is far too large for one.
     """
     run = on_modern_card(run)
     usual = [each for each in machines if is_modern(each.gpu)]
     if not usual:
         return None
     usual.sort(key=lambda machine: machine.gpu.total_bytes)
-    about = [_survives(run, each) for each in usual]
-    start = about.index(True) if True in about else len(usual)
-    at = first_that_holds(range(len(usual)), lambda at: is_comfortable(run, usual[at]), start)
+    indices = range(len(usual))
+    start = first_that_holds(indices, lambda at: _survives(run, usual[at]), 0)
+    at = first_that_holds(indices, lambda at: _fits(run, usual[at]), start)
     shown = judge(run, usual[min(at, len(usual) - 1)])
     below = usual[at - 1] if at else None
     return Ladder(
@@ -69,7 +70,7 @@ def ladder(run: Run, machines: Sequence[Machine]) -> Ladder | None:
         largest=usual[-1],
         first=usual[at] if at < len(usual) else None,
         below=below,
-        barely=below is not None and judge(run, below).fits,
+        barely=below is not None and _may_fit(run, below) and judge(run, below).fits,
     )
 
 
@@ -88,7 +89,22 @@ def is_modern(gpu: Gpu) -> bool:
 
 def _survives(run: Run, machine: Machine) -> bool:
     """Whether the tape that asked no card is comfortable."""
-    limit = comfortable_limit(run, machine)
+    return _passes(run, machine, comfortable_limit(run, machine))
+
+
+def _fits(run: Run, machine: Machine) -> bool:
+    """Whether the run is comfortable; it is read for a card only if it may fit there."""
+    return _may_fit(run, machine) and is_comfortable(run, machine)
+
+
+def _may_fit(run: Run, machine: Machine) -> bool:
+    """Whether the run may survive, for all that the tape tells that asked no card."""
+    limit = usable_bytes(machine, overhead(machine.gpu, run.world_size))
+    return _passes(run, machine, limit * (100 + APART_PERCENT) // 100)
+
+
+def _passes(run: Run, machine: Machine, limit: int) -> bool:
+    """Whether the tape that asked no card survives under a limit."""
     if allocated_bytes(run) > limit:
         return False
     return played(run, None, limit_bytes=limit, expandable=machine.expandable).refusal is None
