@@ -426,6 +426,8 @@ class Course:
             for name, value in holder.items():
                 if isinstance(value, int) and ("." in path or name in names):
                     self._flags[path, name] = unnoted(plain(value))
+                    if type(value) in COUNTED:  # a checkpoint's step, another one each time
+                        self._paths.add((path, name))
         same = {key: value for key, value in self._flags.items() if before.get(key) == value}
         return frozenset((*key, value) for key, value in same.items() if key not in self._paths)
 
