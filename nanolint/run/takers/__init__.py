@@ -141,7 +141,7 @@ class _Search:
         What those execute is named by whoever launches them: a run of its own. And nobody keeps
         what a test trains.
         """
-        if self.home not in file.path.parents or not file.is_open_ended:
+        if not file.is_open_ended or self.home not in file.path.parents:
             return False
         if file.path == self.train_script or file.path.name == CONFIGURATOR:
             return False
