@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
-
 import pytest
 
 from tests.support.repository import ROOT
@@ -17,11 +15,6 @@ def rows() -> dict[str, list[str]]:
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     cells = [line.strip("| ").split(" | ") for line in lines if line.startswith("| [")]
     return {name[1 : name.index("]")]: rest for name, *rest in cells}
-
-
-def test_the_page_is_what_its_script_writes() -> None:
-    script = runpy.run_path(str(ROOT / "scripts" / "build_advice.py"))
-    assert script["page"]() == PAGE.read_text(encoding="utf-8"), "python scripts/build_advice.py"
 
 
 def test_what_is_false_saves_nothing(rows: dict[str, list[str]]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,17 +15,11 @@ from nanolint.run.trust import Trust
 from tests.support.cli_configs import SMALL
 from tests.support.project_tree import write_project
 from tests.support.repository import ROOT
-from validation import accuracy
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
-
-
-def test_the_accuracy_table_is_the_models_own() -> None:
-    text = accuracy.PAGE.read_text(encoding="utf-8")
-    assert accuracy.page_with(text, accuracy.table()) == text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -49,21 +42,6 @@ def test_the_readme_shows_what_nanolint_prints() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = stream.getvalue().replace(str(example), example.name).strip()
     assert shown in readme
-
-
-@pytest.mark.parametrize(
-    ("oracle", "error", "reserved_error"),
-    [("eager", 0.0, 0.0), ("compiled", 0.001, 0.072), ("derived", 0.00002, 0.017)],
-)
-def test_the_readme_tells_the_errors_that_were_found(
-    oracle: str, error: float, reserved_error: float
-) -> None:
-    allocated, reserved = accuracy.errors(oracle)
-    assert max(map(abs, allocated)) <= error
-    assert max(map(abs, reserved)) <= reserved_error
-    assert median(map(abs, reserved)) == 0
-    said = {"derived": "read and compiled"}.get(oracle, oracle)
-    assert f"{said}, {len(allocated)} runs" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_page_on_trust_shows_what_json_full_prints(

@@ -111,26 +111,6 @@ def repository(tmp_path: Path, published: Path, request: pytest.FixtureRequest) 
     return Repository(root)
 
 
-def test_a_commit_is_refused_and_passes_once_corrected(repository: Repository) -> None:
-    repository.write(CONFIG, LARGE)
-    passed, told = repository.commit()
-    assert not passed
-    assert "does not fit RTX 4070" in told
-    assert repository.text() == LARGE
-    repository.write(CONFIG, FIXED)
-    assert repository.commit()[0]
-
-
-def test_a_hook_without_a_target_is_seen_although_it_passes(repository: Repository) -> None:
-    hooks = repository.root / ".pre-commit-config.yaml"
-    text = hooks.read_text(encoding="utf-8").replace("    args: [--gpu=rtx-4070]\n", "")
-    repository.write(hooks.name, text)
-    repository.write(CONFIG, LARGE)
-    passed, told = repository.commit()
-    assert passed
-    assert "--gpu" in told
-
-
 @pytest.mark.parametrize("repository", ["nanolint-fix"], indirect=True)
 def test_a_commit_is_refused_and_fixed_and_then_passes(repository: Repository) -> None:
     repository.write(CONFIG, LARGE)
@@ -182,27 +162,8 @@ def test_a_commit_without_python_files_passes(repository: Repository) -> None:
     assert "(no files to check)" in told
 
 
-def test_python_files_that_are_no_configs_pass(repository: Repository) -> None:
-    repository.write("tools/plot.py", "import sys\n\nwidth = 3\nprint(sys.argv, width)\n")
-    repository.write("config/__init__.py", "")
-    assert repository.commit()[0]
-
-
 def test_excluded_files_pass_although_they_are_named(repository: Repository) -> None:
     repository.write("nanolint.toml", 'extend-exclude = ["config/old"]\n')
     (repository.root / "config").mkdir()
     repository.write("config/old/large.py", LARGE)
     assert repository.commit()[0]
-
-
-def test_try_repo(repository: Repository, published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NANOLINT_GPU", "rtx-4070")  # try-repo takes no arguments for the hook
-    repository.write(CONFIG, LARGE)
-    done = run(
-        *(sys.executable, "-m", "pre_commit", "try-repo", str(published), "nanolint"),
-        *("--files", CONFIG),
-        cwd=repository.root,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "does not fit RTX 4070" in done.stdout

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.pages import SECTIONS, read
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
@@ -27,32 +26,6 @@ def checkout(tmp_path: Path) -> Path:
 def new_rule(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
     script = checkout / "scripts" / "new_rule.py"
     return subprocess.run([sys.executable, script, *words], capture_output=True, text=True)
-
-
-@pytest.mark.parametrize("topic", ["config", "memory", "gpu"])
-def test_a_new_rule_is_found_selected_and_reports(checkout: Path, topic: str) -> None:
-    made = new_rule(checkout, "NL399", "short-context", topic)
-    assert made.returncode == 0, made.stderr
-    assert made.stdout.splitlines() == [
-        f"rules/nanolint_rules/{topic}/short_context.py",
-        f"rules/nanolint_rules/{topic}/short_context.md",
-        "rules/nanolint_rules/__init__.py",
-    ]
-    page = read(checkout / "rules" / "nanolint_rules" / topic / "short_context.md")
-    assert (page.code, list(page.sections)) == ("NL399", SECTIONS)
-    code = (
-        "import sys\n"
-        f"sys.path[:0] = [{str(checkout / 'rules')!r}, {str(ROOT)!r}]\n"
-        "from nanolint.cli.main import main\n"
-        "options = ['--isolated', '--select', 'NL399', '--output-format', 'concise']\n"
-        "sys.exit(main([*options, 'a.py']))\n"
-    )
-    (checkout / "a.py").write_text("batch_size = 4\nblock_size = 8\n")
-    told = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=checkout
-    )
-    assert told.returncode == 1, told.stderr
-    assert told.stdout.startswith("a.py:2:1: NL399")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,12 +24,6 @@ if TYPE_CHECKING:
     assert_type(nanolint.__version__, str)
 
 CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\n" + MODEL
-
-
-def test_the_examples_of_the_package_hold() -> None:
-    outcome = doctest.testmod(nanolint)
-    assert outcome.attempted
-    assert not outcome.failed
 
 
 @pytest.mark.parametrize("module", [nanolint, rule], ids=lambda module: module.__name__)

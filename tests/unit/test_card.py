@@ -42,17 +42,3 @@ def test_what_runs_out_of_memory_beside_others_runs_again_alone() -> None:
     commands = {"full": printing('{"oom": "no memory"}'), "other": printing('{"oom": null}')}
     assert list(told(Runs(600, 2, 600), commands)) == ["other", "full"]
     assert list(told(Runs(600, 1, 600), commands)) == ["full", "other"]
-
-
-def test_a_process_that_fails_or_lasts_too_long_leaves_its_reason() -> None:
-    failing = [sys.executable, "-c", "import sys; sys.exit('no card')"]
-    child = "[sys.executable, '-c', 'import time; time.sleep(600)']"
-    lasting = [sys.executable, "-c", f"import subprocess, sys; subprocess.run({child})"]
-    silent = [sys.executable, "-c", ""]
-    found = told(Runs(600, 2, 600), {"failing": failing, "silent": silent})
-    found |= told(Runs(600, 1, 2), {"lasting": lasting})
-    assert found["silent"]["error"] == "printed no result"
-    assert found["failing"]["error"] == "no card"
-    assert found["lasting"]["error"] == "stopped after 2 s"
-    late = told(Runs(-1, 1, 600), {"late": printing("{}")})
-    assert late["late"]["error"] == "not started: the budget is spent"

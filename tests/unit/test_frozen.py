@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import dataclasses
 import operator
@@ -166,20 +165,3 @@ def test_what_a_class_asks_for_after_its_making_is_asked() -> None:
 def test_a_wrong_call_names_the_class() -> None:
     with pytest.raises(TypeError, match=r"Pair\.__init__\(\) missing 1 required"):
         Pair()  # type: ignore[call-arg]
-
-
-def test_the_frozen_classes_of_the_package_are_quick_ones() -> None:
-    for path in PACKAGE.rglob("*.py"):
-        tree = ast.parse(path.read_text("utf-8"))
-        slow = any(
-            isinstance(node, ast.ImportFrom)
-            and node.module == "dataclasses"
-            and "dataclass" in [alias.name for alias in node.names]
-            for node in tree.body
-        )
-        wanted = any(
-            isinstance(node, ast.ClassDef)
-            and any("frozen=True" in ast.unparse(each) for each in node.decorator_list)
-            for node in ast.walk(tree)
-        )
-        assert not (slow and wanted), f"{path}: import dataclass from nanolint.frozen"

@@ -29,13 +29,6 @@ def test_what_fits_even_as_it_runs_without_fits(tmp_path: Path) -> None:
     assert checked(tmp_path) == (0, [])
 
 
-def test_what_lies_between_the_bounds_is_in_doubt(tmp_path: Path) -> None:
-    status, (found,) = checked(tmp_path, "batch_size=90000")
-    assert status == 1
-    assert found["trust"] == "doubted"
-    assert any("cummax" in each for each in found["doubts"])
-
-
 def test_parameters_and_states_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
     status, (found,) = checked(tmp_path, "n_embd=40000", "n_layer=3")
     assert status == 1

@@ -44,13 +44,6 @@ def of_trace(*trace: dict[str, Any], blocks: tuple[tuple[int, int], ...] = ()) -
     return {"segments": [segment], "device_traces": [list(trace)]}
 
 
-def test_a_snapshot_of_the_very_run_agrees() -> None:
-    nanolint("explain", "config.py", "--gpu=a100-40gb", "--snapshot=own.pickle")
-    told = compared(pickle.loads(Path("own.pickle").read_bytes()))
-    assert told.count("+0.0 %") == 2
-    assert "Only" not in told
-
-
 def test_a_tensor_that_nobody_predicted_is_told_with_its_line() -> None:
     told = compared(
         of_trace(

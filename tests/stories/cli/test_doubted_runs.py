@@ -51,21 +51,6 @@ def test_a_doubted_run_that_fits_is_told_once() -> None:
 
 
 @pytest.mark.usefixtures("fork")
-def test_a_doubted_run_that_does_not_fit_is_a_warning_with_an_unsafe_fix() -> None:
-    config = write("config/large.py", LARGE)
-    (found,) = findings("config/large.py", GPU, "--select=NL1,NL005")
-    assert (found["severity"], found["trust"]) == ("warning", "doubted")
-    assert found["fix"]["safety"] == "unsafe"
-    settles = "`nanolint trace -- python train.py config/large.py` settles it"
-    told = f"not certain: {found['doubts'][0]}, and 1 more doubt; {settles}"
-    assert found["notes"][-1] == told
-    nanolint("--fix", "config/large.py", GPU, "--select=NL1")
-    assert config.read_text() == LARGE
-    nanolint("--fix", "--unsafe-fixes", "config/large.py", GPU, "--select=NL1")
-    assert config.read_text() != LARGE
-
-
-@pytest.mark.usefixtures("fork")
 def test_nothing_is_said_to_fit_after_an_error_that_stops_the_run() -> None:
     text = SMALL.replace("gradient_accumulation_steps = 8", "gradient_accumulation_steps = 9")
     write("config/a.py", text)

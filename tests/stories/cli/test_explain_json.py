@@ -87,14 +87,6 @@ def test_the_numbers_agree_with_each_other() -> None:
     assert told["gpu"]["compute_capability"] == [8, 9]
 
 
-def test_a_run_that_does_not_fit() -> None:
-    told = explain("--gpu=rtx-4070", "--set", "batch_size=256")
-    assert told["fits"] is False
-    assert list(told["oom"]) == [
-        *["phase", "at", "requested_bytes", "allocated_bytes", "free_bytes", "message"]
-    ]
-
-
 def test_what_would_help_comes_by_what_it_costs() -> None:
     ways = explain("--gpu=rtx-4070", "--set", "batch_size=256")["ways_out"]
     order = ["same result", "same result, slower", "other numerics"]

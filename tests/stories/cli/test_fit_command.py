@@ -19,15 +19,6 @@ def config() -> str:
     return "config.py"
 
 
-def test_a_dozen_usual_cards_by_size(config: str) -> None:
-    cards = json.loads(nanolint("fit", config, "--format=json").out)["cards"]
-    assert len(cards) == 12
-    totals = [card["total_bytes"] for card in cards]
-    assert totals == sorted(totals)
-    assert totals[0] < 8 * 2**30
-    assert totals[-1] > 170 * 2**30
-
-
 def test_the_effective_batch_is_kept_everywhere(config: str) -> None:
     for card in json.loads(nanolint("fit", config, "--format=json").out)["cards"]:
         fit = card["fit"]
@@ -53,15 +44,6 @@ def test_the_file_s_own_choice_is_marked(config: str) -> None:
     out = nanolint("fit", config, "--gpu=rtx-4090").out
     assert " 16*" in out
     assert "* the value of the file" in out
-
-
-def test_where_none_fits(config: str) -> None:
-    Path(config).write_text("init_from = 'gpt2-xl'\nbatch_size = 1\n", encoding="utf-8")
-    outcome = nanolint("fit", config, "--gpu=rtx-3060")
-    assert outcome.status == 0
-    assert "none fits" in outcome.out
-    (card,) = json.loads(nanolint("fit", config, "--gpu=rtx-3060", "--format=json").out)["cards"]
-    assert card["fit"] is None
 
 
 def test_other_programs_and_overrides_count(config: str) -> None:

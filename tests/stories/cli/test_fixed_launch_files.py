@@ -76,11 +76,6 @@ SHELL = {
 }
 
 
-@pytest.mark.parametrize("what", SHELL)
-def test_shell(what: str) -> None:
-    check("run.sh", SHELL[what])
-
-
 MAKE = {
     "a recipe": "t: data\n\t@python train.py config/large.py --batch_size=<B><A>\n",
     "a variable": (
@@ -162,19 +157,6 @@ def test_sweep(before: str, after: str, newline: str) -> None:
         return SWEEP.replace("PARAMETERS", parameters).replace("\n", newline)
 
     assert fixed("sweep.yaml", text(before)) == text(after)
-
-
-@pytest.mark.parametrize(
-    ("values", "why"),
-    [
-        ("8, 64", "the fix would change the number of different runs from 2 to 1"),
-        ("4, 64", "the fix would change the effective batch of run 1 from 256 to 2048"),
-    ],
-)
-def test_a_point_that_does_not_fit_changes_no_other(values: str, why: str) -> None:
-    text = SWEEP.replace("PARAMETERS", f"batch_size:\n    values: [{values}]")
-    assert fixed("sweep.yaml", text) == text
-    assert f"not fixed: {why}" in remaining("sweep.yaml")
 
 
 def notebook(*cells: object, indent: int | None = 1, **others: object) -> str:

@@ -29,14 +29,6 @@ def explained(text: str, *arguments: str) -> dict[str, object]:
     return told
 
 
-def test_explain_counts_what_float16_takes(config: str) -> None:
-    told = nanolint("explain", config, "--gpu=t4").out
-    assert SAID in told
-    assert "T4: fits" in told
-    assert "n_layer =" not in told
-    assert SAID not in nanolint("explain", config, "--gpu=rtx-4090").out
-
-
 def test_the_json_says_the_dtype_of_the_run_and_the_one_that_is_written() -> None:
     bfloat16 = explained(f"{WRITTEN}dtype = 'bfloat16'\n", "--gpu=t4")
     float16 = explained(f"{WRITTEN}dtype = 'float16'\n", "--gpu=t4")

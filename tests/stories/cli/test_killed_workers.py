@@ -48,21 +48,6 @@ def told(_: int, error: Exception) -> int:
 reasons: list[str] = []
 
 
-@pytest.mark.parametrize(
-    ("number", "why"),
-    [
-        (signal.SIGKILL, "killed by SIGKILL: this machine may have too little memory (RAM) for it"),
-        (signal.SIGTERM, "killed by SIGTERM"),
-        (signal.SIGSEGV, "killed by SIGSEGV"),
-    ],
-)
-def test_what_one_cannot_do_the_others_have_done(number: signal.Signals, why: str) -> None:
-    reasons.clear()
-    found = list(in_processes(negated, number, range(20), 2, size=3, instead=told))
-    assert found == [0 if each == DEADLY else -each for each in range(20)]
-    assert reasons == [f"the process that checked it was {why}"]
-
-
 def test_what_is_killed_once_is_tried_again(tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     assert list(in_processes(once, mark, range(20), 2)) == [-each for each in range(20)]

@@ -90,13 +90,6 @@ def test_lines_of_other_formats_name_it() -> None:
         assert f"(dtype: train.py:{row})" in out
 
 
-def test_a_value_of_the_command_line_is_underlined_there() -> None:
-    outcome = nanolint("--gpu=rtx-3060-12gb", "--", "config/a.py", "--batch_size=512")
-    shown = "--> the command line, for config/a.py\n   |\n   | --batch_size=512\n   | ^^^^"
-    assert shown in outcome.out
-    assert "help: --batch_size=" in outcome.out, "what to pass instead"
-
-
 def test_a_value_of_the_file_is_shown_there_as_ever() -> None:
     Path("config/a.py").write_text(
         "batch_size = 512\ngradient_accumulation_steps = 1\n", encoding="utf-8"

@@ -110,20 +110,3 @@ def test_a_run_without_gpu_memory(config: str) -> None:
     outcome = nanolint("explain", config, "--set=device=cpu", "--plot=peak.svg")
     assert outcome.status == 2
     assert "uses no GPU memory" in outcome.error
-
-
-def test_a_traced_run_is_drawn_from_its_tape(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    from nanolint.gpus.lookup import find
-    from nanolint.report.plot import draw
-    from nanolint.report.plot_subject import subject_of_tape
-    from nanolint.trace.traced import read
-    from nanolint.trace.verdict import TracedVerdict
-    from tests.unit.trace.messages import message
-
-    traced = read(message())
-    for gpu, told in (("1GiB", "for PyTorch"), ("rtx-4090", "peak: ")):
-        verdict = TracedVerdict(traced, find(gpu))
-        draw(subject_of_tape(traced.tape, "python train.py", verdict), tmp_path / "traced.svg")
-        picture = texts(str(tmp_path / "traced.svg"))
-        assert "python train.py" in picture and told in picture

@@ -94,17 +94,3 @@ def test_a_script_whose_model_is_not_there_has_no_number() -> None:
         nanolint("explain", "config/a.py", "--gpu=t4", "--isolated", "--format=json").out
     )
     assert found["trust"] == "unknown"
-
-
-def test_a_graph_that_is_split_at_buckets_is_a_doubt_only_where_that_may_decide() -> None:
-    wraps = (
-        "if 'RANK' in os.environ:\n    model = torch.nn.parallel.DistributedDataParallel(model)\n"
-    )
-    script = train_script(setup=SETUP + wraps)
-    roomy = explained(script, gpu="2xa100-40gb")
-    (told,) = roomy["left_open"]
-    assert (roomy["trust"], roomy["doubts"]) == ("read", [])
-    assert told.startswith("under DDP torch.compile splits the graph")
-    full = roomy["peak"]["reserved_bytes"] + roomy["peak"]["context_bytes"]
-    tight = explained(script, gpu=f"2x{full / 2**30 * 1.05:.4f}GiB")
-    assert tight["trust"] == "doubted"

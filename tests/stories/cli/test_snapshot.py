@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import pickletools
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -108,12 +107,6 @@ def test_tensors_are_told_in_place_of_the_stack() -> None:
 def test_expandable_segments_are_said_to_be_so() -> None:
     found = snapshot("a100-40gb", "--allocator=expandable")
     assert all(segment["is_expandable"] for segment in found["segments"])
-
-
-def test_the_viewer_can_read_it() -> None:
-    snapshot("a100-40gb")
-    codes = {code.name for code, _, _ in pickletools.genops(Path("run.pickle").read_bytes())}
-    assert codes <= VIEWER_READS
 
 
 @pytest.mark.cuda_torch

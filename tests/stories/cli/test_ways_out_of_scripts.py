@@ -54,24 +54,6 @@ def test_following_it_makes_the_run_fit() -> None:
     assert "65,536 tokens" in out
 
 
-def test_where_no_accumulation_keeps_the_step_the_batch_that_fits_is_told() -> None:
-    """The loop goes backward once: half, half of that, and so on, where nothing keeps the batch."""
-    path = Path("train.py")
-    text = path.read_text(encoding="utf-8")
-    text = text.replace("range(passes)", "range(1)")
-    path.write_text(text, encoding="utf-8")
-    told = ways_out("--batch-size=64")
-    assert told == ["same result, slower", "blocks in torch.utils.checkpoint"]
-    path.write_text(text.replace("block(x)", "block.forward(x)"), encoding="utf-8")
-    told = ways_out("--batch-size=64")
-    assert "another effective batch" in told
-    smaller = told[told.index("another effective batch") + 1]
-    found = re.fullmatch(r"--batch-size=(\d+) \(effective batch (\d+)\)", smaller)
-    assert found
-    assert found[1] == found[2]
-    assert "\nfits RTX 3060 8GB" in explained(smaller.split()[0])
-
-
 def test_the_table_of_fit_has_the_name_of_the_flag_and_the_tokens_that_are_kept() -> None:
     words = ("--batch-size=4", f"--total-batch-size={16 * 1024}")
     out = nanolint("fit", GPU, "train.py", "--", *LARGE, *words).out
@@ -116,9 +98,3 @@ def test_a_size_that_cannot_be_read_is_not_tried(command: str) -> None:
     if command == "fit":
         (row,) = [line for line in found.out.splitlines() if "RTX 3060" in line]
         assert " 4* " in row
-
-
-def test_where_nothing_helps_the_smallest_micro_batch_is_said_to_have_been_tried() -> None:
-    words = ("--batch-size=64", f"--total-batch-size={64 * 1024}")
-    out = nanolint("explain", "--gpu=680MiB", "--color=never", "train.py", "--", *LARGE, *words).out
-    assert "nothing that was tried, even with --batch-size=1" in out

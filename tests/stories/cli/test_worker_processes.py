@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.cli import processes
-from tests.support.command import nanolint
-from tests.support.project_tree import train_script, write_project
+from tests.support.project_tree import train_script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
 SCRIPT = """
 import argparse, dataclasses, yaml
@@ -83,30 +81,6 @@ KINDS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "hydra": ("train.py", {"train.py": HYDRA, "conf/config.yaml": "batch_size: 8\n"}),
 }
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_workers_are_handed_and_hand_back_can_be_sent(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name, files = KINDS[kind]
-    write_project(tmp_path, files)
-    cards = ("--gpu=rtx-3060", "--gpu=rtx-4090")
-    alone = nanolint("fit", name, *cards)
-    assert (alone.status, alone.err) == (0, ""), alone
-    from_pool: list[bool] = []
-
-    def watched(*given: Any) -> Iterator[list[Any] | None]:
-        for results in in_pool(*given):
-            from_pool.append(results is not None)
-            yield results
-
-    in_pool = processes._in_pool
-    monkeypatch.setattr(processes, "_in_pool", watched)
-    monkeypatch.setattr(processes, "_processors", lambda: 2)
-    monkeypatch.setattr(processes, "PARALLEL_AFTER_SECONDS", -1)
-    assert nanolint("fit", name, *cards) == alone
-    assert from_pool == [True, True]
 
 
 def doubled(_: object, number: int) -> int:

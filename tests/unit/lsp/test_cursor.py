@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.lsp.completion import complete
 from nanolint.lsp.cursor import Kind, assigned_keys, assignment_line, cursor_at, name_at
-from nanolint.lsp.hover import hover
-from nanolint.lsp.inlay_hints import inlay_hints
-from nanolint.trainers.nanogpt.project import NANOGPT
-from tests.support.lsp_configs import RULES, SMALL, context_of, split
+from tests.support.lsp_configs import split
 
 PLACES = [
     ("|", Kind.KEY, ""),
@@ -69,15 +65,3 @@ def test_the_last_line_that_sets_a_key_counts_and_strings_do_not() -> None:
 
 
 TYPED = "# ü\nbatch_size = 2 * 4  # nanolint: ignore[NL103]\ndtype = 'bf'\nx = (1,\n'''a\nb'''\n)\n"
-
-
-@pytest.mark.parametrize("end", range(len(TYPED) + 1))
-def test_no_half_typed_text_is_too_odd(end: int) -> None:
-    text = TYPED[:end] + TYPED[end + 1 :]
-    context = context_of(SMALL)
-    for offset in (0, end, len(text)):
-        for each in complete(text, min(offset, len(text)), NANOGPT, RULES):
-            assert 0 <= each.span.start <= each.span.end <= len(text)
-        found = hover(context, text, min(offset, len(text)))
-        assert found is None or 0 <= found.span.start < found.span.end <= len(text)
-    assert all(hint.offset <= len(text) for hint in inlay_hints(context, text))

@@ -9,10 +9,9 @@ import pytest
 
 from nanolint.diagnostics import Severity
 from nanolint.files import door
-from nanolint.linting.engine import lint
 from nanolint.lsp.session import Session
 from tests.support.command import nanolint
-from tests.support.project_tree import train_script, write_project
+from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,56 +57,11 @@ def runs(document: Document) -> list[Run | None]:
     return [case.run for case in document.context.cases]
 
 
-def test_the_text_that_is_open_counts_and_not_the_file(session: Session, tmp_path: Path) -> None:
-    root = write_project(tmp_path, {"config/a.py": SMALL})
-    document = opened(session, root / "config" / "a.py", BIG)
-    assert "NL102" in codes(document)
-    session.change(document.uri, SMALL)
-    assert "NL102" not in codes(document)
-
-
-def test_what_is_told_is_what_a_fresh_check_finds(session: Session, tmp_path: Path) -> None:
-    document = opened(session, write_project(tmp_path) / "config" / "a.py", BIG)
-    for text in ("batch_size = (\n", SMALL, "", BIG + "dtype = 'bf16'\n", "\0", BIG):
-        session.change(document.uri, text)
-        judged = document.judged
-        assert judged is not None
-        assert judged.report == lint(text, document.path, judged.setup)
-
-
 def test_a_file_that_is_no_config_is_left_alone(session: Session, tmp_path: Path) -> None:
     root = write_project(tmp_path)
     document = opened(session, root / "tool.py", "batch_size = 512\nprint(batch_size)\n")
     assert codes(document) == set()
     assert document.context is None or document.is_script
-
-
-def test_an_unsaved_train_script_changes_the_configs_that_read_it(
-    session: Session, tmp_path: Path
-) -> None:
-    root = write_project(tmp_path / "project")
-    config = opened(session, root / "config" / "a.py", "batch_size = 2\n")
-    tool = opened(session, tmp_path / "elsewhere" / "tool.py", "print(1)\n")
-    assert codes(config) == set()
-    assert tool.judged is not None
-    script = opened(session, root / "train.py", train_script())
-    longer = train_script().replace("block_size = 1024", "block_size = 16384")
-    assert session.change(script.uri, longer) == [config]
-    assert codes(config) & {"NL101", "NL102"}
-    assert session.close(script.uri) == [config]
-    assert codes(config) == set()
-
-
-def test_a_base_config_that_is_not_saved_yet(session: Session, tmp_path: Path) -> None:
-    root = write_project(tmp_path, {"config/base.py": SMALL})
-    text = "from config.base import *\nblock_size = 1024\n"
-    child = opened(session, root / "config" / "child.py", text)
-    assert codes(child) == set()
-    base = opened(session, root / "config" / "base.py", BIG)
-    assert child.current is None
-    assert "NL102" in codes(child)
-    session.change(base.uri, SMALL)
-    assert codes(child) == set()
 
 
 def test_settings_are_followed_while_they_are_typed(
@@ -135,16 +89,6 @@ def test_a_changed_file_is_looked_at_again(session: Session, tmp_path: Path) -> 
     (root / "data" / "mine" / "meta.pkl").write_bytes(b"\x80\x04}\x8c\x0avocab_sizeKAs.")
     assert session.files_changed([root / "data" / "mine" / "meta.pkl"]) == [config]
     assert runs(config) != [None]
-
-
-def test_what_nobody_told_is_seen_on_saving(session: Session, tmp_path: Path) -> None:
-    root = write_project(tmp_path)
-    config = opened(session, root / "config" / "a.py", SMALL)
-    assert codes(config) == set()
-    assert session.look_again() == []
-    (root / "train.py").write_text(train_script().replace("n_layer = 12", "n_layer = 100"))
-    assert session.look_again() == [config]
-    assert codes(config) & {"NL101", "NL102"}
 
 
 def test_settings_of_the_client_by_folder(session: Session, tmp_path: Path) -> None:

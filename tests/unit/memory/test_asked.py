@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-
-import pytest
+from typing import TYPE_CHECKING
 
 from nanolint.gpus.lookup import find
 from nanolint.memory.events import device_of, write_own
@@ -14,6 +13,9 @@ from nanolint.memory.shapes import Shapes
 from nanolint.memory.tape import Tape
 from nanolint.memory.tensors.asked import Asked, Card
 from nanolint.trainers.nanogpt.resolve import default_run
+
+if TYPE_CHECKING:
+    import pytest
 
 RUN = replace(
     default_run(),
@@ -28,15 +30,6 @@ def sizes(name: str, *, compiled: bool) -> list[int]:
     run = representative(replace(RUN, compile=compiled))
     write_own(run, Shapes.of(run, gpu), Asked(card_of(gpu)), tape, compiled=compiled)
     return tape.sizes
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-def test_a_shared_tape_is_that_of_each_card(compiled: bool) -> None:
-    run = representative(replace(RUN, compile=compiled))
-    tapes = {name: recorded(run, find(name).gpu).tape for name in CARDS}
-    for name, tape in tapes.items():
-        assert tape.sizes == sizes(name, compiled=compiled), name
-    assert len({id(tape) for tape in tapes.values()}) < len(CARDS)
 
 
 def test_a_card_that_answers_otherwise_has_a_tape_of_its_own() -> None:

@@ -106,22 +106,3 @@ def test_only_where_the_script_deletes_them() -> None:
 def test_the_way_is_what_anyone_would_type(compiled: bool) -> None:
     run = replace(SMALL, compile=compiled, gradient_accumulation_steps=2)
     assert deleting(run).events == typed(run, 0, 1).events
-
-
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("steps", [1, 4])
-@pytest.mark.parametrize("eval_only", [True, False])
-def test_nothing_is_lost_and_nothing_freed_twice(
-    compiled: bool, steps: int, eval_only: bool
-) -> None:
-    run = replace(SMALL, compile=compiled, gradient_accumulation_steps=steps, eval_only=eval_only)
-    tape = record(run)
-    early = deleting(run)
-    assert early.sizes == tape.sizes
-    alive: set[int] = set()
-    for event in early.events:
-        if event >= 0:
-            alive.add(event)
-        else:
-            alive.remove(~event)
-    assert [phase for _, phase in early.phases] == [phase for _, phase in tape.phases]

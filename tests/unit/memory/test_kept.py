@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.files import cache
-from nanolint.gpus.gpu import Machine
 from nanolint.gpus.lookup import find
 from nanolint.memory import family, kept, recorded, recording
 from nanolint.memory.holding import holding
 from nanolint.memory.located import Located
 from nanolint.memory.model.reading.values import Place, Unread
-from nanolint.memory.verdict import search
 from nanolint.memory.verdict.replay import failure, replay
-from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.trainers.nanogpt.resolve import default_run
@@ -187,25 +184,6 @@ def test_a_damaged_answer_is_worked_out_again() -> None:
         path.write_bytes(damaged)
         recorded._of_any_card.cache_clear()
         assert replay(SCRIPT, GPU).peak == peak
-
-
-@pytest.mark.parametrize("upward", [False, True])
-def test_a_micro_batch_that_was_found_needs_no_tape(
-    upward: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = replace(
-        SCRIPT, compile=False, gradient_accumulation_steps=4096, batch_size=2 if upward else 4096
-    )
-    machines = Machine(GPU), Machine(GPU, in_use_bytes=GPU.total_bytes - (1 << 30))
-
-    def asked() -> list[object]:
-        search._found.cache_clear()
-        return [best_micro_batch([(run, each)], upward=upward) for each in machines]
-
-    before = asked()
-    assert None not in before and before[0] != before[1]
-    refuse_tapes(monkeypatch)
-    assert asked() == before
 
 
 def test_what_is_kept_later_is_the_next_command_s(monkeypatch: pytest.MonkeyPatch) -> None:

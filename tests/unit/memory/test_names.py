@@ -9,10 +9,8 @@ from itertools import product
 from math import prod
 from typing import Any
 
-import pytest
-
 from nanolint.memory.recording import record
-from nanolint.memory.tape import Component, Tape, rounded
+from nanolint.memory.tape import Component, Tape
 from nanolint.run.run import Attention, Run
 from tests.support.runs import SMALL
 
@@ -68,24 +66,6 @@ def numel(shape: str, run: Run) -> int:
         for factor in re.split(r",\s*|\*", shape)
         if factor
     )
-
-
-@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
-def test_the_shape_in_a_name_makes_up_the_bytes(compiled: bool) -> None:
-    wrong: set[object] = set()
-    right: set[object] = set()
-    for run, tape in tapes():
-        if run.compile is not compiled:
-            continue
-        for name, nbytes in zip(tape.names, tape.sizes, strict=True):
-            shape = SHAPE.search(name)
-            if shape is None or "rows" in shape[1]:
-                continue
-            items = [ITEM_BYTES[shape[2]]] if shape[2] else ITEM_BYTES.values()
-            fits = nbytes in {rounded(size * numel(shape[1], run)) for size in items}
-            (right if fits else wrong).add((name, run.dtype, run.attention))
-    assert wrong == set()
-    assert len(right) > 50
 
 
 def test_every_parameter_has_its_gradient() -> None:

@@ -10,14 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanolint.gpus.gpu import Gpu, Machine
-from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.verdict import search
 from nanolint.memory.verdict.changes import micro_batch
-from nanolint.memory.verdict.growth import Growth
 from nanolint.memory.verdict.search import best_micro_batch, divisors_down
 from nanolint.memory.verdict.verdict import (
     Outcome,
-    comfortable_limit,
     is_comfortable,
     judge,
 )
@@ -61,26 +58,6 @@ def brute_force(run: Run, targets: list[Machine], *, upward: bool = False) -> in
     return best
 
 
-@pytest.mark.parametrize("mib", [300, 400, 500, 700, 1000, 2000])
-@pytest.mark.parametrize("upward", [False, True])
-@pytest.mark.parametrize(
-    "run",
-    [
-        RUN,
-        replace(RUN, batch_size=7, gradient_accumulation_steps=30),
-        replace(RUN, world_size=2, gradient_accumulation_steps=8),
-        replace(RUN, dialect=Dialect.PER_GPU, world_size=2),
-    ],
-)
-def test_the_choice_equals_brute_force(run: Run, upward: bool, mib: int) -> None:
-    targets = [card(mib), card(2 * mib)]
-    found = best_micro_batch([(run, target) for target in targets], upward=upward)
-    assert (found and found.counts["batch_size"]) == brute_force(run, targets, upward=upward)
-    if found is not None:
-        product = run.batch_size * run.gradient_accumulation_steps
-        assert found.counts["batch_size"] * found.counts["gradient_accumulation_steps"] == product
-
-
 def test_with_eval_only_the_partner_is_eval_iters() -> None:
     run = replace(RUN, batch_size=512, eval_only=True, eval_iters=30)
     found = best_micro_batch([(run, card(1500))])
@@ -91,14 +68,6 @@ def test_with_eval_only_the_partner_is_eval_iters() -> None:
 
 def test_nothing_fits_a_card_that_the_parameters_fill() -> None:
     assert best_micro_batch([(RUN, card(64))]) is None
-
-
-@pytest.mark.parametrize(("batch", "steps"), [(10**9, 7), (10**30, 10**9), (10**12 + 39, 1)])
-def test_huge_values_are_answered(batch: int, steps: int) -> None:
-    run = replace(RUN, batch_size=batch, gradient_accumulation_steps=steps)
-    found = best_micro_batch([(run, card(2000))])
-    assert found is not None
-    assert found.counts["batch_size"] * found.counts["gradient_accumulation_steps"] == batch * steps
 
 
 def test_off_the_gpu_any_micro_batch_is_comfortable() -> None:
@@ -134,18 +103,6 @@ def test_a_platform_that_keeps_a_part_of_the_card_gets_a_smaller_micro_batch() -
     assert is_comfortable(changed, replace(large, platform="windows"))
 
 
-def test_expandable_segments_may_hold_a_larger_micro_batch() -> None:
-    run = replace(RUN, batch_size=720, gradient_accumulation_steps=1)
-    found = [
-        best_micro_batch([(run, replace(card(mib), allocator=allocator))])
-        for mib in range(600, 1400, 50)
-        for allocator in ("default", "expandable")
-    ]
-    sizes = [each.counts["batch_size"] for each in found if each is not None]
-    assert all(e >= d for d, e in zip(sizes[::2], sizes[1::2], strict=True))
-    assert sizes[::2] != sizes[1::2]
-
-
 @pytest.mark.parametrize("changes", [{"batch_size": 0}, {"gradient_accumulation_steps": 0}])
 def test_a_run_of_no_sequences_has_no_micro_batch(changes: dict[str, Any]) -> None:
     assert best_micro_batch([(replace(RUN, **changes), card(2000))]) is None
@@ -167,23 +124,6 @@ def test_few_of_many_divisors_are_replayed(monkeypatch: pytest.MonkeyPatch) -> N
     run = replace(run, block_size=2, n_embd=4)
     assert best_micro_batch([(run, card(1000))]) is not None
     assert len(tried) < 40
-
-
-@pytest.mark.parametrize("changes", [{}, {"eval_only": True}, {"compile": True}])
-@pytest.mark.parametrize("platform", ["linux", "windows"])
-def test_the_search_starts_where_the_tensors_fill_the_card(
-    changes: dict[str, Any], platform: str
-) -> None:
-    run = replace(RUN, batch_size=720, n_embd=1024, **changes)
-    for mib in (1500, 2000, 4000):
-        machine = replace(card(mib), platform=platform)
-        guess = search._likely_batch(run, machine, Growth(machine.gpu))
-        needed = allocated_bytes(replace(run, batch_size=guess), card(mib).gpu)
-        room = comfortable_limit(run, machine) * 110 // 100
-        assert needed == pytest.approx(room, rel=0.07)
-    growth = Growth(card(20).gpu)
-    assert search._likely_batch(run, card(20), growth) == 0
-    assert search._likely_batch(replace(run, device="cpu"), card(20), growth) == 720
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))

@@ -29,12 +29,6 @@ def test_the_run_is_comfortable_on_it_and_on_no_smaller_one() -> None:
         assert not is_comfortable(GPT2, Machine(same))
 
 
-def test_of_cards_of_one_size_a_measured_one_comes_first() -> None:
-    found = smallest_card(replace(GPT2, batch_size=8), ANYWHERE)
-    assert found is not None
-    assert not found.estimated
-
-
 def test_there_is_none_for_what_no_card_holds() -> None:
     assert smallest_card(replace(GPT2, batch_size=4096), ANYWHERE) is None
 

@@ -21,8 +21,7 @@ from nanolint.memory.tensors.ops.attention_kernels import efficient_workspace_by
 from nanolint.memory.tensors.ops.linear import bmm
 from nanolint.memory.tensors.role import role
 from nanolint.memory.tensors.tensor import empty
-from nanolint.memory.torch import WORKSPACE_BYTES, variable_in_error, workspace_bytes
-from nanolint.memory.verdict.verdict import judge
+from nanolint.memory.torch import WORKSPACE_BYTES, workspace_bytes
 from nanolint.run.coverage import SPLIT_GRAPH, not_covered
 from nanolint.run.run import Attention, Run
 from nanolint.settings.torch_version import NEWEST
@@ -120,30 +119,6 @@ def test_eager_runs_of_all_releases_allocate_the_same(torch: tuple[int, int]) ->
     assert record(replace(run, torch=torch)).events == record(replace(run, torch=(2, 13))).events
 
 
-def test_the_random_state_of_attention_moved_to_the_card() -> None:
-    def states(
-        attention: Attention, torch: tuple[int, int], *, compiled: bool, dropout: float = 0.0
-    ) -> int:
-        run = replace(WIDE, compile=compiled, attention=attention, torch=torch, dropout=dropout)
-        tape = record(run)
-        starts = [*(start for start, _ in tape.phases), len(tape.events)]
-        return sum(
-            event >= 0 and "random state" in tape.names[event]
-            for (start, phase), end in zip(tape.phases, starts[1:], strict=True)
-            if phase is Phase.FORWARD  # an evaluation is without dropout
-            for event in tape.events[start:end]
-        )
-
-    for compiled in (False, True):
-        assert states(Attention.FLASH, (2, 6), compiled=compiled) == 0
-        assert states(Attention.FLASH, (2, 7), compiled=compiled) > 0
-        assert states(Attention.EFFICIENT, (2, 13), compiled=compiled) == 0
-        plain = states(Attention.EFFICIENT, (2, 14), compiled=compiled)
-        dropping = states(Attention.EFFICIENT, (2, 14), compiled=compiled, dropout=0.1)
-        assert dropping < plain  # nothing is dropped in an evaluation
-    assert dropping == 0  # compiled, as if it were
-
-
 @pytest.mark.parametrize(
     ("torch", "capability", "mib"),
     [
@@ -194,20 +169,6 @@ def test_from_2_15_on_every_product_of_every_layer_takes_a_workspace() -> None:
             assert found == 8 * layers + 2
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_in_2_9_and_2_10_products_with_a_bias_take_a_workspace_of_their_own(compiled: bool) -> None:
-    def workspaces(torch: tuple[int, int], *, bias: bool) -> list[int]:
-        tape = record(replace(WIDE, compile=compiled, torch=torch, bias=bias))
-        made = zip(tape.sizes, tape.components, strict=True)
-        return [nbytes for nbytes, component in made if component is Component.WORKSPACE]
-
-    both = [WORKSPACE_BYTES, WORKSPACE_BYTES]
-    assert workspaces((2, 12), bias=True) == both
-    for torch in ((2, 9), (2, 10)):
-        assert workspaces(torch, bias=False) == both
-        assert sorted(workspaces(torch, bias=True)) == [MIB, *both]
-
-
 @pytest.mark.parametrize("torch", [(2, 2), (2, 8), (2, 15)])
 def test_up_to_2_8_and_from_2_15_on_each_product_with_a_bias_makes_cublaslt_s_workspace(
     torch: tuple[int, int],
@@ -256,15 +217,6 @@ def test_wide_heads_take_more_for_their_gradients_on_cards_with_little_shared_me
     small = has_small_shared_memory(card(name).gpu)
     found = efficient_workspace_bytes(8, 256, width, half=True, small=small, dropout=dropout > 0)
     assert found == 8 * nbytes
-
-
-def test_the_error_advises_what_that_release_does() -> None:
-    assert variable_in_error((2, 10)) == "PYTORCH_ALLOC_CONF"
-    for torch in ((2, 9), (2, 11), (2, 13), (2, 15)):
-        assert variable_in_error(torch) == "PYTORCH_CUDA_ALLOC_CONF"
-        oom = judge(replace(GPT2, torch=torch), card("rtx-3060")).oom
-        assert oom is not None
-        assert "setting PYTORCH_CUDA_ALLOC_CONF=expandable" in oom.message
 
 
 def doubts(run: Run, name: str = "rtx-4090") -> list[str]:

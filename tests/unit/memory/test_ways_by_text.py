@@ -131,23 +131,6 @@ def typed(text: str, *changes: tuple[str, str]) -> str:
     return text
 
 
-def test_each_takes_what_the_script_takes_that_says_it() -> None:
-    deleted = typed(TRAIN, *((each, f"{each}; del logits") for each in CALLED))
-    checkpointed = typed(MODEL, ("layer(x)\n", f"{CHECKPOINTED}\n"))
-    chunked = typed(MODEL, (HEAD, IN_CHUNKS))
-    found = ways(program())
-    for way, script in {
-        "del logits in train.py": program(deleted),
-        "blocks in torch.utils.checkpoint": program(model=checkpointed),
-        "F.linear_cross_entropy (model.py)": program(model=chunked),
-    }.items():
-        tried = found[way].verdict.run
-        assert record(tried, CARD.gpu).events == record(run_of(script, tried.batch_size)).events
-        expected = allocated_bytes(run_of(script, tried.batch_size), CARD.gpu)
-        before = allocated_bytes(run_of(program(), tried.batch_size), CARD.gpu)
-        assert allocated_bytes(tried, CARD.gpu) == expected < before
-
-
 def test_they_say_what_they_cost_and_the_loss_needs_2_13() -> None:
     found = ways(program())
     assert [way.cost for way in found.values()] == [Cost.SAME, Cost.SLOWER, Cost.NUMERICS]

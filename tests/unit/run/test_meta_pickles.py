@@ -76,18 +76,6 @@ plain = st.recursive(
 )
 
 
-@given(st.dictionaries(st.text(), plain), st.integers(1, 2**40), st.sampled_from(PROTOCOLS))
-def test_nested_data_does_not_confuse_it(
-    tmp_path_factory: pytest.TempPathFactory, entries: dict[str, object], size: int, protocol: int
-) -> None:
-    meta = tmp_path_factory.mktemp("data") / "meta.pkl"
-    meta.write_bytes(pickle.dumps({**entries, "vocab_size": size}, protocol))
-    assert vocabulary(meta) == size
-    if "vocab_size" not in entries:
-        meta.write_bytes(pickle.dumps(entries, protocol))
-        assert vocabulary(meta) is None
-
-
 @pytest.mark.parametrize("value", [[CHARACTERS], 65, "vocab_size", None, {"vocab_size": True}])
 def test_what_is_not_a_dictionary_with_a_number_gives_none(meta: Path, value: object) -> None:
     meta.write_bytes(pickle.dumps(value))

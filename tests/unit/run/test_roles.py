@@ -8,7 +8,6 @@ import pytest
 
 from nanolint.run.trust import Subject, Trust
 from nanolint.source.values import Known
-from tests.support.harness import Bench
 from tests.support.project_tree import (
     LOADER,
     LOOP,
@@ -16,7 +15,6 @@ from tests.support.project_tree import (
     SETUP,
     WORLD,
     train_script,
-    write_project,
 )
 from tests.unit.run.settling import reasons, settle
 
@@ -159,18 +157,6 @@ def test_the_loop_runs_as_often_as_its_range_says(
     assert found.run is not None
     assert found.run.micro_steps == passes
     assert (found.deciding.get("gradient_accumulation_steps", "it") is None) is (world != WORLD)
-
-
-def test_no_fix_writes_a_key_that_decides_nothing(tmp_path: Path) -> None:
-    loader = LOADER.replace("batch_size", "micro")
-    files: Files = {
-        "train.py": train_script(extra_settings="micro = 64\n", loader=loader),
-    }
-    path = write_project(tmp_path, files) / "config" / "a.py"
-    text = "batch_size = 2\ngradient_accumulation_steps = 8\n"
-    finding = Bench("NL102", path=path, gpu="rtx-3060").finding(text)
-    assert finding.fix is None
-    assert "not fixed: train.py reads it from micro" in finding.notes
 
 
 def test_passes_that_only_a_run_tells_are_a_doubt_about_sizes(tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.gpus.lookup import find
-from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.run.settled import Options
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.project import find_project
@@ -68,22 +66,6 @@ def test_the_factor_is_read_from_the_branch_without_ddp(
     tmp_path: Path, world: str, micro_steps: int
 ) -> None:
     assert resolved(tmp_path, world).micro_steps == micro_steps
-
-
-def test_the_fixer_keeps_what_a_step_sees(tmp_path: Path) -> None:
-    run = resolved(tmp_path, SIMULATED)
-    found = best_micro_batch([(run, find("rtx-3070"))])
-    assert found is not None
-    assert found.counts["batch_size"] < 12
-    assert found.counts["batch_size"] * found.counts["gradient_accumulation_steps"] == 12 * 5
-    script = train_script(settings=FIVE, world=SIMULATED)
-    write_project(tmp_path, {"train.py": script})
-    bench = Bench("NL102", gpu="rtx-3070", path=tmp_path / "config" / "x.py")
-    text = "batch_size = 12\ngradient_accumulation_steps = 5\n"
-    assert dict(bench.report(text).promise)["the effective batch"] == 480
-    fixed = bench.fixed_by_all(text)
-    assert fixed != text
-    assert dict(bench.report(fixed).promise)["the effective batch"] == 480
 
 
 def test_an_inherited_accumulation_is_told_with_the_factor(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from nanolint.source.comments import comments_of
-from nanolint.source.parse import parse
 from tests.support.repository import ROOT
 
 OURS = [
@@ -24,11 +23,6 @@ TEXTS = [
     "x = 'a' \\\n    '#b'  # c\ny = ''  # d\nz = \"\"  # e\n''''''  # f\n",
     "",
 ]
-
-
-@pytest.mark.parametrize("text", [*TEXTS, *OURS])
-def test_they_agree(text: str) -> None:
-    assert comments_of(text) == parse(text).comments
 
 
 @pytest.mark.parametrize("text", ["x = 1\r# a\r", "\ufeff# a\n", "x = '\n# a"])

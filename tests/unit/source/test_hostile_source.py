@@ -6,8 +6,6 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
@@ -88,16 +86,6 @@ READABLE = {
     "carriage returns": "\r" * 100_000,
     "known ifs": KNOWN_IFS,
 }
-
-
-@pytest.mark.parametrize("text", TOO_COMPLEX.values(), ids=TOO_COMPLEX)
-def test_what_is_past_the_bounds_is_refused_soon(text: str) -> None:
-    assert read(text) == "TooComplex"
-
-
-@pytest.mark.parametrize("text", READABLE.values(), ids=READABLE)
-def test_what_is_within_the_bounds_is_read_in_little_time_and_memory(text: str) -> None:
-    assert read(text) == "read"
 
 
 def test_an_endless_string_is_a_syntax_error() -> None:

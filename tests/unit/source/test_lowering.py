@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nanolint.source import from_ast, from_libcst
@@ -183,15 +182,6 @@ STATEMENTS = st.one_of(
     ),
 )
 TEXTS = st.lists(st.tuples(STATEMENTS, COMMENTS).map("".join), max_size=6).map("\n".join)
-
-
-@given(TEXTS)
-@settings(max_examples=400, deadline=None)
-@example("a = dtype\nb = not a\n")
-@example("from gone import *\nbatch_size = batch_size\n")
-def test_any_text_is_read_the_same_or_not_at_all(text: str) -> None:
-    assert_same(text)
-    assert_same(text + "\n")
 
 
 def test_libcst_is_not_imported_for_a_plain_text() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -26,15 +25,6 @@ class Garbage:
     def __del__(self) -> None:
         for _ in range(50):
             pass
-
-
-def test_two_threads_have_their_trees_at_once() -> None:
-    def functions(_: int) -> int:
-        Garbage()
-        return len(new_tree(TEXT).body)
-
-    with ThreadPoolExecutor(2) as both:
-        assert set(both.map(functions, range(200))) == {300}
 
 
 @pytest.mark.parametrize(

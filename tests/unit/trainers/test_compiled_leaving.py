@@ -31,16 +31,6 @@ SHARED = {
 BEFORE = "kept, seen, last = [], {}, None\nclass GPT(nn.Module):\n    kept = []\n"
 
 
-@pytest.mark.parametrize("what", CHANGES)
-def test_what_stays_behind_a_compiled_call_is_no_sure_number(tmp_path: Path, what: str) -> None:
-    old, new = CHANGES[what]
-    text = TEXTS["settings: compiled"]
-    assert old in text
-    text = text.replace("class GPT(nn.Module):\n", BEFORE).replace(old, new)
-    found = explained(tmp_path, text, card=CARD)
-    assert found["trust"] != "read" or found["doubts"]
-
-
 def test_a_list_that_ends_with_the_call_is_of_no_matter(tmp_path: Path) -> None:
     text = TEXTS["settings: compiled"].replace(
         X, X + "        kept = [x]\n        kept.append(x * 2)\n"

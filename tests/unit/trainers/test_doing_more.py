@@ -75,24 +75,6 @@ def test_a_script_that_fails_before_it_has_trained_is_no_run(tmp_path: Path, cer
 
 
 @pytest.mark.parametrize(
-    ("line", "error"),
-    [
-        ("logits, loss, aux = model(*get_batch())", "ValueError: 2 values for 3 names"),
-        ("model(*get_batch()).view(-1)", "'tuple' object has no attribute 'view'"),
-        ("config = {'a': 1}; config['lr']", "KeyError: 'lr'"),
-    ],
-)
-def test_a_script_whose_own_model_returns_otherwise_is_no_run(
-    tmp_path: Path, line: str, error: str
-) -> None:
-    script = SCRIPT.replace("for it in range(max_iters):", f"{line}\nfor it in range(max_iters):")
-    explained(tmp_path, CONFIG, script=script)
-    said = " ".join(nanolint("--gpu", "rtx-4070", str(tmp_path / "config")).out.split())
-    assert error in said
-    assert "because of the run" in said
-
-
-@pytest.mark.parametrize(
     ("body", "certain"),
     [
         ("seen += 1", True),

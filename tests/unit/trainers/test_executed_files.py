@@ -44,14 +44,6 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize("runs", WAYS)
-def test_what_a_script_runs_sets_its_values(tmp_path: Path, runs: str) -> None:
-    found = ran(tmp_path, runs)
-    at_once = explained(tmp_path, BASE.replace(SIZES, "B, T, V, C = 2, 64, 1000, 128"))
-    assert (found["trust"], found["doubts"]) == ("read", [])
-    assert found["peak"]["allocated_bytes"] == at_once["peak"]["allocated_bytes"]
-
-
 @pytest.mark.parametrize(
     "runs", [f"def load():\n    {RUNS}\nload()", "for path in []:\n    exec(open(path).read())"]
 )

@@ -92,16 +92,6 @@ def peaks(folder: Path, text: str) -> tuple[int, int]:
     return found["peak"]["allocated_bytes"], found["peak"]["reserved_bytes"]
 
 
-def test_a_table_of_rotations_is_filled_as_pytorch_has_it(tmp_path: Path) -> None:
-    assert peaks(tmp_path, SCRIPT) == (27_670_016, 33_554_432)
-
-
-def test_a_tensor_of_the_hosts_that_learns_and_is_used_is_not_known(tmp_path: Path) -> None:
-    text = SCRIPT.replace(MADE, "")
-    assert text != SCRIPT
-    assert explained(tmp_path, text)["trust"] == "unknown"
-
-
 @pytest.mark.parametrize("package", ["torch.amp", "torch.cuda.amp"])
 def test_casting_goes_by_the_names_of_its_modules(tmp_path: Path, package: str) -> None:
     text = CASTING

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.roles import Role
 from nanolint.trainers.no_run import why_no_run
-from tests.support.explained import explained
 from tests.unit.trainers.written_scripts import read
 
 if TYPE_CHECKING:
@@ -86,17 +85,3 @@ if __name__ == "__main__":
     from trainer import train
     train(model, B, T)
 """
-
-
-def test_one_that_starts_what_trains_in_another_file_is_read(tmp_path: Path) -> None:
-    """Although it is too long to be followed to there."""
-    text = SCRIPT.replace("{layers}", "2")
-    before, _, loop = text.partition("optimizer = ")
-    steps = "\n    ".join(f"optimizer = {loop}".splitlines())
-    heads = "import torch\nfrom torch.nn import functional as F\n"
-    trainer = f"{heads}def train(model, B, T):\n    {steps}\n"
-    (tmp_path / "trainer.py").write_text(trainer, encoding="utf-8")
-    found = [explained(tmp_path, f"{before.replace('{more}', more)}{MAIN}") for more in (LONG, "")]
-    assert [each["trust"] for each in found] == ["read", "read"]
-    assert found[0]["peak"] == found[1]["peak"]
-    assert (found[0]["run"]["batch_size"], found[0]["run"]["block_size"]) == (8, 64)

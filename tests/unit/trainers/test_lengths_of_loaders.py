@@ -45,15 +45,6 @@ LENGTHS = [
 ]
 
 
-@pytest.mark.parametrize(("loader", "length"), LENGTHS)
-def test_a_loader_has_as_many_batches_as_torchs(tmp_path: Path, loader: str, length: int) -> None:
-    asserts = f"{SIZES}\n{DATA}\nassert len({loader}) == {length}, len({loader})"
-    found = explained(tmp_path, BASE.replace(SIZES, asserts))
-    assert (found["trust"], found["doubts"]) == ("read", [])
-    wrong = asserts.replace(f"== {length},", f"== {length + 1},")
-    assert explained(tmp_path, BASE.replace(SIZES, wrong))["trust"] == "unknown"
-
-
 HEAD = f"""{MODEL}
 from torch.utils.data import DataLoader, Dataset
 class Rows(Dataset):

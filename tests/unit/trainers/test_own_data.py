@@ -233,15 +233,6 @@ def test_so_is_one_that_a_queue_of_tokens_makes(tmp_path: Path, with_fifty: int)
     assert found["peak"]["allocated_bytes"] == with_fifty
 
 
-def test_a_long_queue_takes_no_steps_to_read(tmp_path: Path, with_fifty: int) -> None:
-    """nanochat of autumn 2025 takes each batch token by token: as many turns as it has tokens."""
-    long = QUEUED.replace("range(B * T + 1)", "range(1900 * B * T)")
-    fed = LOOP.replace("x, y = get_batch()", "x, y = next(loader)")
-    found = explained(tmp_path, HEAD + "vocab_size = 50\nblock_size = T\n" + NET + long + fed)
-    assert found["trust"] == "doubted", found["unresolved"]
-    assert found["peak"]["allocated_bytes"] == with_fifty
-
-
 ASKED = """
 vocab_size = 50
 class Rows(torch.utils.data.IterableDataset):

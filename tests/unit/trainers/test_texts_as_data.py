@@ -92,14 +92,6 @@ def test_a_text_that_the_script_numbers_is_data(tmp_path: Path) -> None:
     assert as_text["allocated_bytes"] == at_once["allocated_bytes"]
 
 
-def test_prompts_are_split_as_the_script_splits_them(tmp_path: Path) -> None:
-    sums(tmp_path, "sums.txt", 10_000)
-    sums(tmp_path, "prompts.txt", 1000)
-    of_fewer = read(tmp_path, script(prompts=True))["allocated_bytes"]
-    sums(tmp_path, "prompts.txt", 3000)
-    assert read(tmp_path, script(prompts=True))["allocated_bytes"] > 2 * of_fewer
-
-
 def test_what_a_file_may_have_been_given_is_not_what_it_holds(tmp_path: Path) -> None:
     sums(tmp_path, "sums.txt", 10_000)
     may = script().replace(

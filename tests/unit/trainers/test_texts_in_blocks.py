@@ -63,18 +63,6 @@ def peaks(folder: Path, text: str) -> tuple[int, int]:
     return found["peak"]["allocated_bytes"], found["peak"]["reserved_bytes"]
 
 
-@pytest.mark.parametrize(
-    "numbered", [NUMBERED, "[ord(each) for each in text]", "list(text.encode('utf-8'))"]
-)
-@pytest.mark.parametrize("is_here", [True, False])
-def test_blocks_of_a_text_are_as_long_as_they_are_cut(
-    tmp_path: Path, numbered: str, *, is_here: bool
-) -> None:
-    if is_here:
-        (tmp_path / "words.txt").write_text("The quick brown fox. " * 50_000, encoding="utf-8")
-    assert peaks(tmp_path, SCRIPT.replace(NUMBERED, numbered)) == TRACED
-
-
 def test_a_text_may_be_kept_in_a_byte_for_each_character(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("The quick brown fox. " * 50_000, encoding="utf-8")
     assert peaks(tmp_path, FEW) == (17_815_040, 23_068_672)

@@ -278,17 +278,6 @@ def test_a_progress_bar_gives_what_it_is_given(tmp_path: Path) -> None:
     assert (found["trust"], found["peak"]) == ("read", same["peak"])
 
 
-def test_an_evaluation_over_all_of_a_file_is_doubted(tmp_path: Path) -> None:
-    script = SCRIPT.replace(
-        "    for k in range(eval_iters):\n        X, Y = get_batch()",
-        "    at = 0\n    while at + block_size < len(train_data):\n"
-        "        at += block_size\n        X, Y = get_batch()",
-    )
-    found = explained(tmp_path, "batch_size = 16\n", script=script)
-    assert found["trust"] == "doubted"
-    assert "how often a loop turns is not known" in found["doubts"][0]
-
-
 def test_what_a_configurator_does_behind_the_launch_line_is_read(tmp_path: Path) -> None:
     """A size that it computes from others is that of the model."""
     behind = CONFIGURATOR + "\nn_embd = globals()['n_head'] * 32\n"

@@ -88,28 +88,3 @@ def graph() -> Operations:
     made.outputs = made.all[1:]
     made.connect()
     return made
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_another_text_has_the_plans_of_the_first(
-    tmp_path: Path, number: int, made: list[Planning]
-) -> None:
-    first, second = (told(tmp_path, number, note) for note in ("first", "second"))
-    assert made
-    made.clear()
-    third = told(tmp_path, number, "third")
-    assert not made  # the process's first reading may have kept none, the second has
-    assert first == second == third
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_another_card_has_its_own_plans(
-    tmp_path: Path, number: int, made: list[Planning], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for note in ("first", "second"):
-        told(tmp_path, number, note)
-    after = told(tmp_path, number, "third", SMALLER)
-    monkeypatch.setattr(planned, "_known", {})
-    made.clear()
-    assert told(tmp_path, number, "fourth", SMALLER) == after
-    assert made

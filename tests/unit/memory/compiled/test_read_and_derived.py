@@ -10,7 +10,7 @@ import pytest
 from nanolint.gpus.lookup import find
 from nanolint.memory.recording import allocated_peak
 from validation import accuracy
-from validation.record_derived import figures, release_of
+from validation.record_derived import figures
 from validation.record_read import CARD, TORCH, case_of
 
 ROWS = accuracy.recorded("derived")
@@ -26,19 +26,6 @@ OFF = {
 
 def name_of(row: dict[str, Any]) -> str:
     return str(row["name"])
-
-
-@pytest.mark.parametrize("row", ROWS, ids=name_of)
-def test_a_read_model_peaks_in_each_phase_as_pytorch_compiles_it(row: dict[str, Any]) -> None:
-    tape = case_of(row, compile=True).read(find(CARD).gpu, release_of(row))
-    assert tape.doubts == []
-    found = figures(tape)
-    assert found.keys() > {"eval", "reserved"}
-    for phase in found:
-        rel = RESERVED if phase == "reserved" else ALLOCATED
-        assert found[phase] == pytest.approx(row[phase], rel=rel), phase
-    off = {phase for phase in found if found[phase] != row[phase]}
-    assert off == OFF.get(name_of(row), set())
 
 
 def test_what_is_not_known_is_replayed_eagerly_and_said() -> None:
@@ -80,23 +67,6 @@ LEFT = {
         0,
     ),
 }
-
-
-@pytest.mark.parametrize("what", LEFT)
-def test_what_a_model_leaves_on_an_attribute_is_handed_out_by_its_graph(what: str) -> None:
-    row = next(row for row in ROWS if row["model"] == "llama")
-    case = case_of(row, compile=True)
-    (source,) = case.sources
-    ending, more = LEFT[what]
-    text = "import types\n" + source.text.replace(f"return logits, {LOSS}", ending)
-    assert ending in text
-    card = find(CARD).gpu
-    tape = case._replace(sources=(replace(source, text=text),)).read(card, TORCH)
-    assert tape.doubts == []
-    plain = figures(case.read(card, TORCH))
-    found = figures(tape)
-    assert found["optimizer"] == plain["optimizer"] + more
-    assert found["overall"] == plain["overall"] + more
 
 
 def test_an_attribute_that_each_call_sets_for_the_next_is_not_known() -> None:

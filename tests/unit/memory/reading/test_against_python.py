@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from nanolint.memory.model.read import Unread
-from tests.support.python_expressions import PROGRAMS, value_of
+from tests.support.python_expressions import PROGRAMS
 from tests.unit.memory.reading.test_programs import read, text_of
 
 MORE = (  # what only the interpreter of scripts knows
@@ -16,16 +14,6 @@ MORE = (  # what only the interpreter of scripts knows
     "n = isinstance(3, int | str) + 2 * isinstance(None, int | None) + 4 * isinstance(2.0, T)",
 )
 TENSOR = "held = torch.zeros({}, 7, device=x.device)"
-
-
-@pytest.mark.parametrize("program", (*PROGRAMS, *MORE))
-def test_a_number_is_pythons_own_or_not_known(program: str) -> None:
-    same = read(text_of(TENSOR.format(value_of(program))))
-    try:
-        found = read(text_of(f"{program}\n{TENSOR.format('n')}"))
-    except Unread:
-        return
-    assert found.sizes == same.sizes
 
 
 def test_most_of_them_are_known() -> None:

@@ -227,21 +227,6 @@ def test_an_assertion_that_fails_is_what_the_run_would_say() -> None:
 
 
 @pytest.mark.parametrize(
-    ("forward", "reason"),
-    [
-        ("while True:\n    pass", "takes too many steps to read"),
-        ("y = [0] * 10 ** 9", "makes something of 1000000000 elements"),
-        ("y = 'a' * 10 ** 9", "makes something of 1000000000 elements"),
-        ("y = 9 ** 9 ** 9", "a number of too many digits"),
-        ("def f():\n    return f()\nf()", "calls are nested too deeply"),
-        ("y = 1 << 10 ** 9", "a number of too many digits"),
-    ],
-)
-def test_reading_is_bounded(forward: str, reason: str) -> None:
-    assert unread(text_of(forward)).startswith(reason)
-
-
-@pytest.mark.parametrize(
     "forward",
     [
         "open('/tmp/x', 'w')",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,16 +12,13 @@ from nanolint.memory.recording import allocated_bytes
 from nanolint.memory.verdict.fit import best_fit
 from nanolint.memory.verdict.verdict import is_comfortable
 from nanolint.run.trust import Trust
-from tests.support.command import nanolint
 from tests.support.model_text import FUSED_ADAMW
 from tests.support.model_text import GPT as MODEL
 from tests.support.project_tree import SETUP, STEPS, train_script
-from tests.unit.run.settling import resolution_of, settle
+from tests.unit.run.settling import resolution_of
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from nanolint.run.settled import Resolution
 
@@ -68,28 +64,6 @@ def test_with_nothing_in_doubt_it_is_trusted_as_read(tmp_path: Path) -> None:
     found = if_readable(resolution_of(tmp_path, text, on=CARD, files=files), CARD)
     assert (found.trust, found.doubts) == (Trust.READ, ())
     assert found.provenance == "read from train.py"
-
-
-def test_a_run_that_is_short_by_less_than_the_error_is_a_warning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sizes = (*SMALL, "n_embd=256", "block_size=256", "batch_size=64", "compile=False")
-    settle(tmp_path, "\n".join(sizes), on=CARD, files={"model.py": GATED + FUSED_ADAMW})
-    monkeypatch.chdir(tmp_path)
-    config = next(path for path in tmp_path.rglob("*.py") if path.read_text() == "\n".join(sizes))
-    explain = nanolint("explain", str(config), "--isolated", "--gpu=24GiB", "--format=json")
-    peak = json.loads(explain.out)["peak"]
-
-    def severity(share: float) -> str:
-        total = peak["reserved_bytes"] * share + peak["context_bytes"]
-        card = f"--gpu={total / 2**30:.5f}GiB"
-        found = json.loads(
-            nanolint(str(config), "--isolated", card, "--output-format=json", "--select=NL1").out
-        )
-        return found[0]["severity"] if found else ""
-
-    assert severity(0.985) == "warning"
-    assert severity(0.9) == "error"
 
 
 def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.recording import allocated_peak
-from validation.read_models import digest, entries
-from validation.record_scripts import LINES, TABLE, read_row, text_of
+from validation.record_scripts import LINES, TABLE, text_of
 
 ROWS: list[dict[str, Any]] = json.loads(TABLE.read_text(encoding="utf-8"))
 # Read otherwise than PyTorch has it, or not at all, and why.
@@ -21,16 +19,6 @@ EACH = pytest.mark.parametrize(
     "row",
     [pytest.param(row, id=row["name"], marks=MISSES.get(row["name"], ())) for row in ROWS],
 )
-
-
-@EACH
-def test_reading_gives_the_events_of_the_trace(row: dict[str, Any]) -> None:
-    found = read_row(row)
-    assert found.doubts == ()
-    assert allocated_peak(found.tape) == row["allocated"]
-    # A trace ends with its third step; reading goes on to what is evaluated behind that.
-    assert len(entries(found.tape)) >= row["entries"]
-    assert digest(found.tape, row["entries"]) == row["digest"]
 
 
 def test_what_is_recorded_is_of_the_scripts_as_they_are() -> None:

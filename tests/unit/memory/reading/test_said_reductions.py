@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.support.explained import explained
 
 if TYPE_CHECKING:
@@ -40,18 +38,6 @@ LOSSES = [
     "torch.nn.SmoothL1Loss(SAID)(h, h.detach() * 2)",
     "F.l1_loss(h, h.detach() * 2, SAID)",
 ]
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("said", NOW)
-def test_it_is_the_reduction_that_it_stands_for(tmp_path: Path, loss: str, said: str) -> None:
-    before, now = (
-        explained(tmp_path, TEXT.replace("LOSS", loss.replace("SAID", each)))
-        for each in (said, NOW[said])
-    )
-    assert before["trust"] == now["trust"] == "read"
-    assert before["phases"] == now["phases"]
-    assert before["peak"] == now["peak"]
 
 
 def test_several_samples_of_rows_take_more_than_one(tmp_path: Path) -> None:

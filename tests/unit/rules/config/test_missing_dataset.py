@@ -22,14 +22,6 @@ def test_reported(bench: Bench) -> None:
     assert "; there are 'openwebtext', 'poems'" in bench.finding("dataset = 'x1'\n").message
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["dataset = 'poems'\n", "batch_size = 4\n", "dataset = '/mnt'\n", "dataset = input()\n"],
-)
-def test_not_reported(bench: Bench, text: str) -> None:
-    assert bench.findings(text) == []
-
-
 def test_a_project_without_data(tmp_path: Path) -> None:
     path = write_project(tmp_path) / "config" / "x.py"
     assert Bench("NL317", path=path).findings("dataset = 'poem'\n") == []

@@ -26,24 +26,6 @@ def tuned(folder: Path, overrides: dict[str, Plain] | None = None) -> Bench:
     return Bench("NL201", gpu="rtx-4070", path=root / "config" / "x.py", overrides=overrides)
 
 
-@pytest.mark.parametrize(
-    ("text", "fixed"),
-    [
-        (f"{SMALL}compile = True\n", f"{SMALL}compile = False\n"),
-        (f"{SMALL}dtype = 'float16'\r\n", f"{SMALL}dtype = 'float16'\r\ncompile = False\r\n"),
-        (
-            f"{SMALL}compile  =  (\n  True\n)  # ja, übersetzen",
-            f"{SMALL}compile  =  False  # ja, übersetzen",
-        ),
-        (f"compile = 1  # on\n{SMALL}", f"compile = False  # on\n{SMALL}"),
-    ],
-)
-def test_fixed(tmp_path: Path, text: str, fixed: str) -> None:
-    bench = tuned(tmp_path)
-    assert bench.fixed(text) == text, "the fix is unsafe"
-    assert bench.fixed(text, unsafe=True) == fixed
-
-
 def test_where_the_warning_is_harmless_there_is_nothing_to_fix() -> None:
     found = BENCH.finding(f"{SMALL}{REST}compile = True\n")
     assert (found.fix, found.notes) == (None, ())
@@ -61,30 +43,9 @@ def test_it_is_a_warning_when_train_py_asks_for_tuning(tmp_path: Path) -> None:
     assert BENCH.finding(f"{SMALL}compile = True\n").severity is Severity.INFO
 
 
-def test_silent_where_compile_is_only_the_default_of_train_py(tmp_path: Path) -> None:
-    root = write_project(tmp_path)
-    for name in ("train.py", "config/x.py"):
-        path = root / name
-        text = path.read_text() if path.exists() else SMALL
-        assert Bench("NL201", gpu="rtx-4070", path=path).findings(text) == []
-
-
 def test_the_command_line_asks_for_compile_too() -> None:
     asked = Bench("NL201", gpu="rtx-4070", overrides={"compile": True})
     assert asked.finding(SMALL).severity is Severity.INFO
-
-
-def test_no_fix_where_the_run_would_not_fit_uncompiled(tmp_path: Path) -> None:
-    found = tuned(tmp_path).finding("batch_size = 64\nblock_size = 1024\n")
-    assert found.fix is None
-    assert found.notes[0] == "not fixed: with compile = False the run may not fit"
-
-
-@pytest.mark.parametrize(
-    "gpu", ["rtx-3080", "rtx-2080-ti", "v100-16gb", "a100-40gb", "gtx-1080-ti", "mi300x", "24GB"]
-)
-def test_not_reported(gpu: str) -> None:
-    assert Bench("NL201", gpu=gpu).findings(f"{SMALL}compile = True\n") == []
 
 
 @pytest.mark.parametrize("setting", ["compile = False", "device = 'cpu'", "device = 'mps'"])

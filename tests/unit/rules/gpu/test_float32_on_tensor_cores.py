@@ -7,21 +7,6 @@ from tests.support.harness import Bench
 TEXT = "batch_size = 1\ndtype = 'float32'"
 
 
-@pytest.mark.parametrize(
-    ("gpu", "half"),
-    [
-        ("rtx-3090", "bfloat16"),
-        ("h100-sxm-80gb", "bfloat16"),
-        ("v100-16gb", "float16"),
-        ("rtx-3090,t4", "float16"),
-    ],
-)
-def test_the_best_dtype_of_every_target(gpu: str, half: str) -> None:
-    bench = Bench("NL204", gpu=gpu)
-    assert bench.fixed(TEXT) == TEXT, "the fix is unsafe"
-    assert bench.fixed(TEXT, unsafe=True) == f"batch_size = 1\ndtype = '{half}'"
-
-
 def test_formatting_is_kept() -> None:
     bench = Bench("NL204", gpu="rtx-3090")
     text = 'batch_size = 1\r\ndtype      = ("float32")   # précis\r\n'

@@ -142,23 +142,6 @@ def test_a_key_that_train_py_looks_for_is_its_own(tmp_path: Path) -> None:
     assert Bench("NL004", path=path).findings("batch_size = 8\nexperts = 8\n") == []
 
 
-@pytest.mark.parametrize("text", ["batch_size = 8\nblock_size = 64\n", "bias = True\nn_head = 6\n"])
-def test_a_nanogpt_key_that_only_another_script_still_has_leaves_memory_judged(
-    tmp_path: Path, text: str
-) -> None:
-    """A config inherits nothing by it, and configs are copied with keys that a fork dropped."""
-    bare = train_script(
-        settings=without("bias"),
-        setup=SETUP.replace(
-            "model_args['bias'], model_args['dropout'] = bias, dropout",
-            "model_args['dropout'] = dropout",
-        ),
-    )
-    files: dict[str, str | bytes] = {"train.py": bare, "train_moe.py": train_script()}
-    path = write_project(tmp_path, files) / "config" / "a.py"
-    assert Bench("NL004", path=path).findings(text) == []
-
-
 def test_a_key_that_sample_py_has_too_does_not_tell_the_training_script(tmp_path: Path) -> None:
     other = train_script(extra_settings="num_samples = 4\n")
     path = write_project(tmp_path, {"train_moe.py": other}) / "config" / "a.py"

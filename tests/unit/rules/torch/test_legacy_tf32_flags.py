@@ -3,18 +3,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support.harness import Bench
-from tests.support.project_tree import SETUP, train_script
 
 BENCH = Bench("NL405")
 FLAGS = "torch.backends.cuda.matmul.allow_tf32 = True\ntorch.backends.cudnn.allow_tf32 = True\n"
-
-
-def test_a_train_script_has_one_finding() -> None:
-    assert BENCH.findings(train_script()) == []
-    text = train_script(setup=FLAGS + SETUP)
-    assert BENCH.marked(text) == ["torch.backends.cuda.matmul.allow_tf32"]
-    (other,) = BENCH.finding(text).related
-    assert text[other.span.start : other.span.end] == "torch.backends.cudnn.allow_tf32"
 
 
 @pytest.mark.parametrize(

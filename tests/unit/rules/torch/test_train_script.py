@@ -98,14 +98,6 @@ def test_every_rule_has_its_change() -> None:
     assert {rule.code for rule in RULES if rule.code.startswith("NL4")} == set(WRONG) | OF_RUNS
 
 
-@every_rule
-def test_only_the_change_is_found(code: str, tmp_path: Path) -> None:
-    text = changed(code)
-    root = write_project(tmp_path, {"train.py": text})
-    assert len(bench(code, root).findings(text)) == 1
-    assert bench(code, root).findings(train_script(**RIGHT)) == []
-
-
 def test_all_changes_are_fixed_together(tmp_path: Path) -> None:
     codes = [code for code in WRONG if code not in OTHER]
     text = changed(*codes)
