@@ -26,7 +26,7 @@ LINES = st.lists(
 )
 
 
-@examples(1000)
+@examples(300)
 @given(LINES, st.sampled_from(["1GiB", "12GB", "t4"]), st.sampled_from([1, 8, 10**9]))
 def test_no_value_of_any_key_is_too_odd(
     lines: list[tuple[str, str]], card: str, world_size: int

@@ -33,7 +33,7 @@ RUNS = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(RUNS, st.sampled_from(["1GiB", "t4", "h100"]), st.lists(st.integers(1, 2000), min_size=3))
 def test_a_larger_batch_allocates_hardly_less(run: Run, card: str, batches: list[int]) -> None:
     most = 0

@@ -11,7 +11,7 @@ from tests.unit.source.test_lowering import TEXTS, assert_same
 
 
 @given(TEXTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @example("a = dtype\nb = not a\n")
 @example("from gone import *\nbatch_size = batch_size\n")
 def test_any_text_is_read_the_same_or_not_at_all(text: str) -> None:
