@@ -56,10 +56,23 @@ class Attributes:
             results += tensors
         return Kept(tuple(patterns), results)
 
+    def before(self) -> list[tuple[dict[str, Any], str, Any]]:
+        """What ``restore`` takes to leave the objects as they were."""
+        return [(names, name, old) for (_, name), (names, old) in self._bound.items()]
+
     def replaced(self) -> Iterable[Tensor]:
         """What was on them before."""
         for _, old in self._bound.values():
             yield from (each for each in flat(old) if isinstance(each, Tensor))
+
+
+def restore(before: Iterable[tuple[dict[str, Any], str, Any]]) -> None:
+    """Set attributes to what they were before a function was traced: it runs as it is."""
+    for names, name, old in before:
+        if old is _MISSING:
+            names.pop(name, None)
+        else:
+            names[name] = old
 
 
 class Kept(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.memory.compiled.derive.alike import Layered
+from nanolint.memory.compiled.derive.attributes import restore
 from nanolint.memory.tensors.autograd import numbers, run_graph
 from nanolint.memory.tensors.gradients import take_off
 from nanolint.memory.tensors.layout import like_strides
@@ -73,6 +74,9 @@ def capture(
             ]
             run_graph(_Root(differentiable, [*tangents]), device)
             tracer.graph.gradients = [tracer.gradient_of(each) for each in tracer.learned]
+    except BaseException:
+        restore(tracer.attributes.before())
+        raise
     finally:
         for each in both:
             each.tracer = None

@@ -7,7 +7,7 @@ from gc import collect
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from nanolint.memory.compiled.derive.attributes import Kept
+from nanolint.memory.compiled.derive.attributes import Kept, restore
 from nanolint.memory.compiled.derive.formulas import FORMULAS
 from nanolint.memory.compiled.derive.joint import simplify
 from nanolint.memory.compiled.derive.operations import INPUT, Operation, base_of
@@ -101,6 +101,15 @@ class Program:
 
         given = [each for each in leaves if isinstance(each, Tensor)]
         found = capture(device, forward, given, FORMULAS, host)
+        before = found.attributes.before()
+        try:
+            self._plan(found, leaves, inductor)
+        except NotTraced:
+            restore(before)
+            raise
+
+    def _plan(self, found: Capture, leaves: Sequence[Any], inductor: Inductor) -> None:
+        device = self.device
         if found.graph.tangents and found.graph.mutations and found.learns_written:
             raise NotTraced("writing into what is given, and a backward pass,")
         tangents = [] if not inductor.orders_tangents else found.graph.tangents

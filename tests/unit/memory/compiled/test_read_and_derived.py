@@ -81,6 +81,22 @@ def test_an_attribute_that_each_call_sets_for_the_next_is_not_known() -> None:
     assert "an attribute that each call sets for the next" in tape.doubts[0]
 
 
+def test_what_a_failed_derivation_leaves_on_attributes_is_taken_back() -> None:
+    row = next(row for row in ROWS if row["model"] == "llama")
+    case = case_of(row, compile=True)
+    (source,) = case.sources
+    ending = (
+        "last = getattr(self, 'last', None)\n"
+        "        logits = logits if last is None else logits + last.mean()\n"
+        "        self.last = h.detach()\n"
+        "        SEEN.append(h)\n"
+        f"        return logits, {LOSS}"
+    )
+    text = "SEEN = []\n" + source.text.replace(f"return logits, {LOSS}", ending)
+    tape = case._replace(sources=(replace(source, text=text),)).read(find(CARD).gpu, TORCH)
+    assert "a tensor that is left where no result is" in tape.doubts[0]
+
+
 CHOICE = """
 import os
 
