@@ -451,3 +451,26 @@ def test_words_without_dashes_fill_places_in_order(
 
 def test_a_module_has_all_methods_of_modules(tmp_path: Path) -> None:
     assert is_read(read(tmp_path, after="model.share_memory()\nhooks = model.get_extra_state"))
+
+
+@pytest.mark.parametrize(
+    ("turn", "trains"),
+    [
+        ("if random.random() < 0.5:\n        print('now')", True),
+        ("if random.random() < 0.1:\n        continue", True),
+        ("scale = random.uniform(0.5, 2.0)", True),
+        ("if random.random() < 0.5:\n        kept = x.clone()", False),
+    ],
+)
+def test_chance_stops_the_reading_only_where_it_decides_about_tensors(
+    tmp_path: Path, turn: str, trains: bool
+) -> None:
+    loss = "    loss = nn"
+    text = SCRIPT.replace(loss, f"    {turn}\n{loss}").replace(
+        "import torch", "import random, torch", 1
+    )
+    found = explained(tmp_path, text, card="rtx-4090")
+    if trains:
+        assert is_read(found)
+    else:
+        assert "a number by chance (train.py:" in found["unresolved"][0]["reason"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.memory.model.reading.offsets import Index
+from nanolint.memory.model.reading.offsets import Index, Real
 from nanolint.memory.model.reading.values import Namespace, Native, Unknown
 from nanolint.memory.model.reading.watched import plain
 from nanolint.memory.tape import Component
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
 
+REALS = ("random", "uniform", "gauss", "normalvariate", "betavariate", "triangular")
 DATA = role("data", Component.INPUTS)
 
 
@@ -88,6 +89,8 @@ def chance(machine: Script) -> Namespace:
     one = Native("randint", lambda *_: drawn(machine, None), plain=False)
     nothing = Native("seed", lambda *_: None, plain=False)
     found = {"randint": one, "randrange": one, "seed": nothing, "shuffle": nothing}
+    real = Native("random", lambda *_: Real("a number by chance", machine.place), plain=False)
+    found |= dict.fromkeys(REALS, real)
     found["choice"] = Native("choice", lambda values: _chosen(machine, values), plain=False)
     found["sample"] = Native("sample", lambda *a, **k: _sampled(machine, *a, **k), plain=False)
     found["choices"] = Native("choices", lambda *a, **k: _several(machine, *a, **k), plain=False)
