@@ -66,10 +66,10 @@ def goes_backward(script: Path) -> bool:
 
 
 def _starts_training(content: bytes, script: Path) -> bool:
-    from nanolint.trainers.nanogpt.kind import may_train
+    from nanolint.trainers.nanogpt.kind import imports_loop, may_train
 
     text = content.decode(errors="replace")
-    if script.suffix != ".py" or not may_train(text):
+    if script.suffix != ".py" or not (may_train(text) or imports_loop(text, absolute(script))):
         return False
     from nanolint.run.settled import Options
     from nanolint.source.refusals import TooComplex

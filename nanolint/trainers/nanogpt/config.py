@@ -13,7 +13,7 @@ from nanolint.source.assignments import Module
 from nanolint.source.comments import comments_of
 from nanolint.source.parse import parse
 from nanolint.trainers.nanogpt.imports import star_importer
-from nanolint.trainers.nanogpt.kind import FileKind, classify, may_train
+from nanolint.trainers.nanogpt.kind import FileKind, classify, imports_loop, may_train
 from nanolint.trainers.nanogpt.resolve import resolve
 from nanolint.trainers.nanogpt.steps import environment_of, is_train_script
 
@@ -104,7 +104,10 @@ def read_config(
 
     Raises Unparsable or TooComplex.
     """
-    if path is not None and may_train(text) and not is_train_script(path, project):
+    may_run = may_train(text) or (
+        explicit and path is not None and imports_loop(text, path.absolute())
+    )
+    if path is not None and may_run and not is_train_script(path, project):
         trainer = _trainer(text, path.absolute(), comments_of(text), options, target)
         if trainer is not None:
             return trainer

@@ -32,6 +32,8 @@ _OWN_LOOP = re.compile(r"\.backward\s*\(|\bTrainer\s*\(")
 _STARTS = re.compile(r"[Tt]rain\w*(?:\.\w+)?\s*\(|\.fit\s*\(")
 _DEFINES = lazily(r"\s*(?:def|class|async|from|import)\b|[^#\n]*#")
 _MODE = lazily(r"\.train\s*\(\s*(?:\)|True|False|mode)")  # of a model, as against evaluation
+_IMPORTS = lazily(r"^\s*(?:from|import)\s", re.MULTILINE)
+_IS_RUN = lazily(r"^(?:if\s+__name__\s*==|[A-Za-z_][\w.]*\s*\()", re.MULTILINE)
 _LOADS_CONFIGURATOR = re.compile(
     r"^[^#\n]*(?:\bexec\s*\([^#\n]*configurator|\b(?:from|import)\s+configurator\b)", re.MULTILINE
 )
@@ -79,6 +81,15 @@ def may_train(text: str) -> bool:
         and _MODE.match(text, call.start() - 1) is None
         for call in _STARTS.finditer(text)
     )
+
+
+def imports_loop(text: str, path: Path) -> bool:
+    """Whether a program imports a file of its project that trains, and so may start its loop."""
+    if _IMPORTS.search(text) is None or _IS_RUN.search(text) is None:
+        return False
+    from nanolint.trainers.script.sources import sources  # configs do without
+
+    return any(trains(source.text) for at, source in sources(text, path) if at != path)
 
 
 def may_become_config(text: str, path: Path | None, project: Project) -> bool:

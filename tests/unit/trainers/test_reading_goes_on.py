@@ -474,3 +474,18 @@ def test_chance_stops_the_reading_only_where_it_decides_about_tensors(
         assert is_read(found)
     else:
         assert "a number by chance (train.py:" in found["unresolved"][0]["reason"]
+
+
+def test_a_loop_that_another_module_has_is_a_run_of_the_program_that_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, _, loop = SCRIPT.partition("# AFTER\n")
+    head = "import torch, torch.nn as nn\nV, batch = 512, 8\n"
+    (tmp_path / "loop.py").write_text(f"{head}def fit(model):\n{indent(loop, '    ')}")
+    starts = f"{before}if __name__ == '__main__':\n    fit(model)\n"
+    assert is_read(
+        explained(tmp_path, starts.replace("import torch\n", "from loop import fit\n", 1))
+    )
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.sh").write_text("python train.py\n")
+    assert "fits RTX 4090" in nanolint("run.sh", "--gpu=rtx-4090").out
