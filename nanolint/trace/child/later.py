@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import ctypes
 import inspect
 import linecache
 import sys
@@ -66,7 +67,7 @@ class Branch(NamedTuple):
     behind: bool  # it follows a loop, of which nobody knows when it ends
     code: CodeType
     atoms: tuple[str, ...]
-    settable: frozenset[str]  # names of the module that the loop counts up, as ``step += 1``
+    settable: frozenset[str]  # names that the function counts up, as ``step += 1``
 
 
 class Jump(NamedTuple):
@@ -115,7 +116,7 @@ class Later:
             while frame is not None and frame.f_code is not jump.of:
                 frame = frame.f_back
             if frame is not None and self._affords(step + 2):
-                frame.f_globals.update(jump.values)
+                _set(frame, jump.values)
                 self.jumped.append(jump)
                 self._target = step + 2
                 return True
@@ -193,6 +194,15 @@ class Later:
         return found
 
 
+def _set(frame: FrameType, values: dict[str, int]) -> None:
+    """Give names of a function that is under way, or of a module, other values."""
+    local = frame.f_locals
+    local.update(values)
+    if frame.f_code.co_flags & inspect.CO_OPTIMIZED and sys.version_info < (3, 13):
+        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
+        local.clear()  # a copy, which would hold tensors
+
+
 def _move(values: list[Any]) -> int | None:
     """By how much a step moves it; None if that is not known."""
     if len(values) < FIRST or UNKNOWN in values:
@@ -217,13 +227,15 @@ def _branches(code: CodeType, line: int, names: dict[str, Any]) -> Iterator[Bran
     with contextlib.suppress(SyntaxError, ValueError, RecursionError):
         tree = ast.parse("".join(linecache.getlines(code.co_filename)))
         body = _function(tree, code, line)
+        own = (*code.co_varnames, *code.co_cellvars)
         counted = (
             each for part in body for each in ast.walk(part) if isinstance(each, ast.AugAssign)
         )
-        settable = (
-            frozenset(each.target.id for each in counted if isinstance(each.target, ast.Name))
-            if code.co_name == "<module>"
-            else frozenset()
+        settable = frozenset(
+            each.target.id
+            for each in counted
+            if isinstance(each.target, ast.Name)
+            and (code.co_name == "<module>" or each.target.id in own)
         )
         yield from _Reader(code, line, names, settable).walk(body, [])
 

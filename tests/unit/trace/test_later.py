@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import sys
 import types
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -109,10 +110,10 @@ def test_a_branch_that_comes_later_is_entered(
             "train.py:4 `model(epoch)`",
         ),
         (
-            "def train(step=0):\n    while True:\n        step += 1\n        update()\n"
-            "        if step % 64 == 0:\n            sample(step)\n"
+            "def train():\n    for step in range(200):\n        update()\n"
+            "        if step % 64 == 63:\n            sample(step)\n"
             "def sample(step): model(step)\ntrain()",
-            "train.py:5 `if step % 64 == 0:`",
+            "train.py:4 `if step % 64 == 63:`",
         ),
     ],
 )
@@ -124,7 +125,8 @@ def test_what_is_not_reached_is_a_doubt_with_its_line(
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_counter_of_the_script_is_set_forward(later: Any, tmp_path: Path, first: bool) -> None:
+@pytest.mark.parametrize("within", ["", "now = lambda: step", "local = 1"])
+def test_a_counter_is_set_forward(later: Any, tmp_path: Path, first: bool, within: str) -> None:
     count = "    step += 1\n"
     text = (
         f"step = 0\nwhile step < 5000:\n{count * first}"
@@ -132,6 +134,8 @@ def test_a_counter_of_the_script_is_set_forward(later: Any, tmp_path: Path, firs
         f"    update()\n{count * (not first)}"
         "    if step == 3000: model(step)\n"
     )
+    if within:  # a function, which may have the counter of another one within
+        text = f"def train():\n    {within}\n{indent(text, '    ')}train()\n"
     assert played(later, tmp_path / "train.py", text) == ([2000, 3000], [])
 
 
