@@ -1,7 +1,7 @@
 """Writes the screens of the docs: what the installed command prints, as text and as pictures.
 
     python scripts/build_screens.py
-    python scripts/build_screens.py --browser    # also the page that explain --html writes
+    python scripts/build_screens.py --browser    # also what explain --html and --plot write
     python scripts/build_screens.py --nanogpt CHECKOUT    # also what it says of nanoGPT's configs
 
 A block that begins with ``$ nanolint`` in one of the PAGES is run in FOLDER and written anew. The
@@ -102,7 +102,8 @@ def page(text: str) -> str:
 
 
 def photograph() -> None:
-    """What Chromium shows of the page that ``explain --html`` writes, which differs by release."""
+    """Draw what differs by release of Chromium and matplotlib: explain's page and its plot."""
+    typed(f"nanolint explain --gpu rtx-3060-12gb {CONFIG} --plot {ROOT / 'docs/backward_pass.png'}")
     with TemporaryDirectory() as folder:
         page = Path(folder, "page.html")
         typed(f"nanolint explain --gpu rtx-3060-12gb {CONFIG} --html {page}")

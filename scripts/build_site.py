@@ -22,7 +22,10 @@ OWN = ROOT / "docs" / "site"
 BUILD = ROOT / "build"
 PAGES = BUILD / "site-pages"
 SITE = BUILD / "site"
-SHOWN = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs", "rules", "examples")
+SHOWN = (
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
+    *("docs", "rules", "examples", "validation"),
+)
 SUFFIXES = (".md", ".png", ".svg")
 LEFT_OUT = ("site", "playground")
 

@@ -1,4 +1,4 @@
-"""Count what nanolint finds in checkouts, by rule: the table of docs/false-positives.md.
+"""Count what nanolint finds in checkouts, by rule: the table of validation/false-positives.md.
 
     python scripts/count_findings.py CHECKOUT...
 

@@ -1,4 +1,4 @@
-"""Count how far the runs of public checkouts are trusted: what docs/derivatives.md shows.
+"""Count how far the runs of public checkouts are trusted: what validation/derivatives.md shows.
 
     python scripts/count_trust.py CHECKOUT... --json counts.json
     python scripts/count_trust.py --merge a.json b.json --json counts.json

@@ -1,11 +1,11 @@
 """Compare what nanolint finds in public training scripts with what a person read in them.
 
 ``judge_trainers.py MIRRORS`` takes a folder of git repositories, ``karpathy+nanochat/repo`` for
-karpathy/nanochat, and prints docs/trainers.md's table. ``--all N`` reads up to N versions of each
-script instead, and counts those for which an equation is found; a crash ends it. ``--blind`` takes
-the scripts that were read before nanolint had seen them; ``--unseen`` others that nobody had;
-``--popular`` those of trainers and courses that many people use; ``--second`` others of those,
-which were read after all of these.
+karpathy/nanochat, and prints a table of validation/trainers.md. ``--all N`` reads up to N versions
+of each script instead, and counts those for which an equation is found; a crash ends it.
+``--blind`` takes the scripts that were read before nanolint had seen them; ``--unseen`` others that
+nobody had; ``--popular`` those of trainers and courses that many people use; ``--second`` others of
+those, which were read after all of these.
 """
 
 from __future__ import annotations

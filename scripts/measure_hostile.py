@@ -1,4 +1,4 @@
-"""What hostile input costs: the table in docs/robustness.md, from the cases that the tests run.
+"""Measure what hostile input costs: a table of validation/robustness.md, from the tests' cases.
 
     python scripts/measure_hostile.py
 
@@ -29,7 +29,7 @@ from nanolint.cli.main import entry_point
 entry_point()
 """
 MESSAGE_WIDTH = 100
-PAGE = ROOT / "docs" / "robustness.md"
+PAGE = ROOT / "validation" / "robustness.md"
 START, END = "<!-- hostile input -->\n", "<!-- end -->"
 
 

@@ -4,7 +4,7 @@
 different version of each script on any branch or pull request, for one process and for eight, and
 appends a JSON object a version to RECORD: what was read, what was not and why, what each fix keeps,
 and the last line of an error where nanolint has one. Versions that stand in RECORD are not read
-again. ``--table`` and ``--fixes`` print docs/trainers.md's tables of a RECORD.
+again. ``--table`` and ``--fixes`` print validation/trainers.md's tables of a RECORD.
 """
 
 from __future__ import annotations

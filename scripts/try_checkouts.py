@@ -1,4 +1,4 @@
-"""Check, fix and check again every Python file of public checkouts: a table of docs/robustness.md.
+"""Check, fix and check again each Python file of checkouts: tables of validation/robustness.md.
 
     python scripts/try_checkouts.py --gpu rtx-3060 CHECKOUT...
 

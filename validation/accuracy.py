@@ -1,7 +1,7 @@
-"""How far the memory model is from what is known, as the table of docs/memory-model.md.
+"""How far the memory model is from what is known: tables of docs/memory-model.md and README.md.
 
-    python validation/accuracy.py            # print the table
-    python validation/accuracy.py --write    # and put it into the page
+    python validation/accuracy.py            # print the tables
+    python validation/accuracy.py --write    # and put them into the pages
 
 Needs nothing but nanolint: the oracles' results and people's reports are recorded beside this file.
 """
@@ -13,8 +13,9 @@ import json
 import statistics
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.gpu import Gpu, Machine
@@ -35,8 +36,12 @@ from validation.record_derived import figures
 from validation.record_derived import release_of as derived_with
 from validation.record_read import CARD, case_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "memory-model.md"
+README = HERE.parent / "README.md"
 GIB, MIB = 1 << 30, 1 << 20
 
 DEFAULT = default_run()
@@ -138,6 +143,7 @@ def _row(against: str, what: str, errors: list[float]) -> str:
     return f"| {against} | {len(errors)} | {what} | {median:.4%} | {most:.4%} | {worst:+.4%} |"
 
 
+@cache
 def errors(name: str) -> tuple[list[float], list[float]]:
     """Relative errors of the allocated and of the reserved peaks against the oracle ``name``."""
     found = [_errors(row, name) for row in recorded(name)]
@@ -221,6 +227,53 @@ def release_of(row: dict[str, Any]) -> tuple[int, int]:
     return int(major), int(minor)
 
 
+def short() -> str:
+    """Four rows, as Markdown: nanoGPT eager and compiled, other scripts, and a real card."""
+    from validation import measured
+
+    traced = json.loads((HERE / "derivatives_traced.json").read_text(encoding="utf-8"))
+    held = [row for row in traced if row.get("traced")]
+    noted = [row for row in held if row["traced_reserved"]]
+    repositories = len({row["repository"] for row in held})
+    card = [row for each in measured.RECORDINGS for row in measured.errors(each)]
+    compiled = sum(row.compiled for row in card)
+    rows = [
+        ("nanoGPT, eager, by PyTorch on a simulated card", *errors("eager")),
+        ("nanoGPT, compiled, by the same", *errors("compiled")),
+        (
+            f"other scripts of {repositories} public repositories, not doubted, by the same",
+            [row["read"] / row["traced"] - 1 for row in held],
+            [row["read_reserved"] / row["traced_reserved"] - 1 for row in noted],
+        ),
+        (
+            f"a real GPU: nanoGPT on an H200, {len(card) - compiled} eager, {compiled} compiled",
+            [row.allocated for row in card],
+            [row.reserved for row in card],
+        ),
+    ]
+    lines = [
+        "| compared with | runs | allocated at the peak | reserved |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {what} | {len(allocated)} | {_agreement(allocated)} | {_agreement(reserved)} |"
+        for what, allocated, reserved in rows
+    ]
+    return "\n".join(lines)
+
+
+def _agreement(errors: Sequence[float]) -> str:
+    """How many errors are zero, and how far the others are off."""
+    equal, worst = sum(not each for each in errors), 100 * max(errors, key=abs)
+    if equal == len(errors):
+        return f"all {equal} equal to the byte"
+    told = f"{equal} of {len(errors)} equal to the byte"
+    if abs(worst) < 1:
+        return f"{told}, all within {abs(worst):.2g} %"
+    nine = 100 * statistics.quantiles(map(abs, errors), n=10, method="inclusive")[-1]
+    return f"{told}, nine in ten within {nine:.2g} %, the worst {worst:+.2g} %"
+
+
 def _verdicts() -> str:
     rows = [(row, judge(run_of(row), target_of(row))) for row in reported()]
     cells = {
@@ -268,14 +321,15 @@ def page_with(text: str, generated: str, name: str = "accuracy") -> str:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print the table; with ``--write`` put it into the page."""
+    """Print the tables; with ``--write`` put them into the pages."""
     parser = argparse.ArgumentParser(description="The memory model's errors")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args(argv)
-    generated = table()
-    print(generated)
-    if arguments.write:
-        PAGE.write_text(page_with(PAGE.read_text(encoding="utf-8"), generated), encoding="utf-8")
+    for page, name, generated in ((PAGE, "accuracy", table()), (README, "believe", short())):
+        print(generated, end="\n\n")
+        if arguments.write:
+            text = page_with(page.read_text(encoding="utf-8"), generated, name)
+            page.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -11,11 +11,11 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.gpu import Gpu
-from nanolint.memory.verdict.replay import replay
+from nanolint.memory.verdict.replay import Replay, replay
 from nanolint.run.run import Attention, Run
 from nanolint.trainers.nanogpt.resolve import default_run
 from validation.accuracy import page_with
@@ -63,10 +63,41 @@ def run_of(case: dict[str, Any], gpu: Gpu, release: str) -> Run:
     return replace(default_run(), attention=attention, torch=(int(major), int(minor)), **values)
 
 
+class Off(NamedTuple):
+    """The relative errors of a measured run."""
+
+    allocated: float
+    reserved: float
+    compiled: bool
+
+
+def errors(recording: Path) -> list[Off]:
+    """The errors of each run of a recording."""
+    told = json.loads(recording.read_text(encoding="utf-8"))
+    gpu, release = card(told["card"]), told["card"]["torch"]
+    return [
+        _off(each, _replayed(each, gpu, release)) for each in told["results"] if "error" not in each
+    ]
+
+
+def _replayed(result: dict[str, Any], gpu: Gpu, release: str) -> Replay:
+    limit = result["case"]["limit_gib"] and int(result["case"]["limit_gib"] * GIB)
+    return replay(run_of(result["case"], gpu, release), gpu, limit_bytes=limit)
+
+
+def _off(result: dict[str, Any], found: Replay) -> Off:
+    allocated, reserved = taken(result)
+    return Off(
+        found.peak.allocated_bytes / allocated - 1,
+        found.peak.reserved_bytes / reserved - 1,
+        result["case"]["compile"],
+    )
+
+
 def _row(result: dict[str, Any], gpu: Gpu, release: str) -> str:
     case = result["case"]
-    limit = case["limit_gib"] and int(case["limit_gib"] * GIB)
-    found = replay(run_of(case, gpu, release), gpu, limit_bytes=limit)
+    found = _replayed(result, gpu, release)
+    off = _off(result, found)
     allocated, reserved = taken(result)
     peak = found.peak
     died = "ran out of memory" if result["oom"] else "fitted"
@@ -76,7 +107,7 @@ def _row(result: dict[str, Any], gpu: Gpu, release: str) -> str:
     return (
         f"| {case['name']}, {how} | {allocated / GIB:.3f}, {reserved / GIB:.3f} GiB "
         f"| {peak.allocated_bytes / GIB:.3f}, {peak.reserved_bytes / GIB:.3f} GiB "
-        f"| {peak.allocated_bytes / allocated - 1:+.2%}, {peak.reserved_bytes / reserved - 1:+.2%} "
+        f"| {off.allocated:+.2%}, {off.reserved:+.2%} "
         f"| {outcome} |"
     )
 

@@ -4,7 +4,7 @@
 
 reads the named rows of ``recorded/scripts.json``, compares their peaks with the traced ones, traces
 each once more without torch.compile, and compares that event for event. ``--write`` records it, and
-puts the table into docs/trainers.md.
+puts the table into validation/trainers.md.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
 
-DOCS = Path(__file__).parents[1] / "docs" / "trainers.md"
+PAGE = Path(__file__).parent / "trainers.md"
 TABLE = re.compile(r"(?s)(?<=<!-- scripts that are read -->\n).*?(?=<!-- end -->)")
 EAGER = {"TORCHDYNAMO_DISABLE": "1", "TORCH_COMPILE_DISABLE": "1"}
 CARDS = {  # as lookup has them
@@ -120,7 +120,7 @@ def ended(mine: Tape, theirs: Tape) -> Tape:
 
 
 def table_lines() -> Iterator[str]:
-    """docs/trainers.md's table."""
+    """validation/trainers.md's table."""
     yield "| script | card, PyTorch | read | traced | published | without torch.compile |"
     yield "|---|---|---|---|---|---|"
     for row in rows():
@@ -172,7 +172,7 @@ def main() -> int:
             write(table)
     if given.write:
         text = "\n".join(table_lines())
-        DOCS.write_text(TABLE.sub(lambda _: f"{text}\n", DOCS.read_text("utf-8")), "utf-8")
+        PAGE.write_text(TABLE.sub(lambda _: f"{text}\n", PAGE.read_text("utf-8")), "utf-8")
         return 0
     return status
 

@@ -4,7 +4,7 @@
 
 traces the named rows and compares. Each row of ``recorded/scripts.json`` has its command, the
 commit and the PyTorch that it was traced with; ``--write`` records them anew. What stands in for
-data and downloads is in ``stand_ins/``. docs/trace.md has the table.
+data and downloads is in ``stand_ins/``. validation/traces.md has the table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Public models, read from their own files, beside what PyTorch allocates for them: docs/zoo.md.
+"""Public models, read from their own files, beside what PyTorch allocates for them (zoo.md).
 
     python validation/zoo.py --checkouts DIR --python PATH   # trace, read, record, write the page
     python validation/zoo.py                                 # write the page from the recorded rows
@@ -32,7 +32,7 @@ from validation.record_read import CARD, TORCH
 from validation.zoo_models import ENTRIES, SECOND, SIZES, Entry
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "zoo.md"
+PAGE = HERE / "zoo.md"
 ZOOS = {
     "zoo": ENTRIES,
     "zoo_second": SECOND,

@@ -142,9 +142,9 @@ def test_what_is_in_the_cache_is_not_installed_again(runner: Path) -> None:
     assert found == {"python": str(runner / "temp" / "nanolint" / "bin" / "python")}
 
 
-def test_the_readme_grants_what_the_upload_needs() -> None:
-    readme = (ACTION.parent / "README.md").read_text(encoding="utf-8")
-    (text,) = [block for block in readme.split("```yaml\n") if "nanolint/nanolint@" in block]
+def test_the_page_on_ci_grants_what_the_upload_needs() -> None:
+    page = (ACTION.parent / "docs" / "ci.md").read_text(encoding="utf-8")
+    (text,) = [block for block in page.split("```yaml\n") if "nanolint/nanolint@" in block]
     workflow = yaml.safe_load(text.partition("```")[0])
     assert workflow["permissions"] == {"contents": "read", "security-events": "write"}
     first, second = workflow["jobs"]["nanolint"]["steps"]

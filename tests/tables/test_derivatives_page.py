@@ -1,4 +1,4 @@
-"""docs/derivatives.md says what was counted and traced, and nothing else."""
+"""validation/derivatives.md says what was counted and traced, and nothing else."""
 
 from __future__ import annotations
 
