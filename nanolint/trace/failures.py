@@ -21,6 +21,9 @@ def explained(traced: Traced, python: str) -> str:
     """One line that says what stopped it, and the end of what the script printed."""
     failure = traced.failure
     if failure is None:
+        if not traced.tape.events:
+            variable = "PYTORCH_NO_CUDA_MEMORY_CACHING"
+            return f"PyTorch's allocator gave no memory: does the script set {variable}?"
         return "the script's optimizers did not step"
     where = f"{failure.place}: " if failure.place else ""
     message = failure.message.splitlines()[0] if failure.message else ""

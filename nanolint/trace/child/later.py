@@ -163,10 +163,13 @@ class Later:
                 moves = {atom: _move(self._values[branch.of, atom]) for atom in branch.atoms}
                 counters = {atom: move for atom, move in moves.items() if move}
                 if branch.settable.issuperset(counters):
-                    ahead = targets[0] - branch.after_step - FIRST - 1
                     last = {atom: self._values[branch.of, atom][-1] for atom in counters}
-                    values = {atom: last[atom] + move * ahead for atom, move in counters.items()}
-                    self._jumps.append(Jump(branch.of, values, doubt))
+                    for target in targets:
+                        ahead = target - branch.after_step - FIRST - 1
+                        values = {
+                            each: last[each] + move * ahead for each, move in counters.items()
+                        }
+                        self._jumps.append(Jump(branch.of, values, doubt))
                 else:
                     self.doubts.append(doubt)
             self._target = max(self._target, *near, 0)
@@ -189,7 +192,7 @@ class Later:
             }
             if _holds(branch.code, now):
                 found.append(max(0, -(-turn // fine)))
-            if len(found) == TIMES or (found and turn > LAST * fine):
+            if len(found) == TIMES:
                 break
         return found
 

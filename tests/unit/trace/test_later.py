@@ -136,7 +136,7 @@ def test_a_counter_is_set_forward(later: Any, tmp_path: Path, first: bool, withi
     )
     if within:  # a function, which may have the counter of another one within
         text = f"def train():\n    {within}\n{indent(text, '    ')}train()\n"
-    assert played(later, tmp_path / "train.py", text) == ([2000, 3000], [])
+    assert played(later, tmp_path / "train.py", text) == ([2000, 3000, 4000], [])
 
 
 def test_what_takes_no_memory_is_not_waited_for(later: Any, tmp_path: Path) -> None:

@@ -158,3 +158,11 @@ class TestWhatStopsIt:
         first, last = explained(traced, "python3").splitlines()
         assert told in first
         assert last.strip() == "step 0"  # the end of what the script printed
+
+    def test_an_allocator_that_gave_nothing_is_no_optimizer_that_does_not_step(self) -> None:
+        nothing: dict[str, Any] = {"events": [], "nbytes": [], "place_of": []}
+        nothing["components"] = {key: [] for key in message()["components"]}
+        traced = read(message(**nothing, phases=[[0, "setup"]], allocated=0, reserved=0))
+        assert "PYTORCH_NO_CUDA_MEMORY_CACHING" in explained(traced, "python3")
+        seen = read(message(phases=[[0, "setup"]]))
+        assert "did not step" in explained(seen, "python3")
