@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.frozen import dataclass
 from nanolint.memory.verdict.speed import LEAST_PERCENT, MOST_PERCENT, speed
-from nanolint.memory.verdict.words import amount
+from nanolint.memory.verdict.words import amount, room
 from nanolint.report.printer import printable
 from nanolint.run.trust import least, ordered
 
@@ -137,7 +137,7 @@ def _format_row(row: Row, column: int) -> tuple[str, str]:
     own_loop = row.resolution.equation is not None
     passes = run.micro_steps if own_loop else run.gradient_accumulation_steps
     steps = run.eval_iters if run.eval_only else passes
-    amounts = f"{amount(fit.verdict.process_bytes):>9} {amount(fit.verdict.margin_bytes):>9}"
+    amounts = f"{amount(fit.verdict.process_bytes):>9} {room(fit.verdict):>9}"
     found = speed(run, row.target)
     pace = "" if found is None else "-".join(map(_short, found.tokens_per_second))
     return f"{run.batch_size:>{column - 1}}{own} {steps:>12}  {amounts} {pace:>9}".rstrip(), ""

@@ -71,17 +71,22 @@ def total(verdict: Verdict) -> str:
 
 
 def margin(verdict: Verdict) -> str:
-    """Returns what is left or lacking, in GiB: ``1.1 to spare``; ``38 MiB short``.
+    """Returns what is left or lacking, in GiB: ``1.1 to spare``; ``38 MiB short``."""
+    word = "to spare" if verdict.margin_bytes >= 0 else "short"
+    return f"{room(verdict).removesuffix(' GiB')} {word}"
+
+
+def room(verdict: Verdict) -> str:
+    """Returns the amount alone, ``1.1 GiB`` or ``38 MiB``, whether it is left or lacking.
 
     In GiB it is the difference of the rounded figures, so that they add up.
     """
-    room = verdict.margin_bytes
-    word = "to spare" if room >= 0 else "short"
-    if abs(room) < LEAST_IN_GIB:
-        return f"{amount(abs(room))} {word}"
+    nbytes = abs(verdict.margin_bytes)
+    if nbytes < LEAST_IN_GIB:
+        return amount(nbytes)
     held = _needed(verdict), *(nbytes for nbytes, _ in _taken(verdict))
     left = _tenths(_limit(verdict)) - sum(map(_tenths, held))
-    return f"{abs(left) / 10:.1f} {word}"
+    return f"{abs(left) / 10:.1f} GiB"
 
 
 def _limits_itself(verdict: Verdict) -> bool:

@@ -68,3 +68,24 @@ if torch.cuda.get_device_capability() < (9, 0):
     rows = [line.split() for line in shown.splitlines() if "GiB " in line]
     assert rows[0][-2:] == ["no", "run"]
     assert rows[1][5] == "4*"
+
+
+PLAIN = """
+import torch, torch.nn as nn
+model = nn.Linear(4096, 4096).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(9):
+    loss = model(torch.zeros(4, 4096, device="cuda")).sum()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_check_tells_the_same_room_as_a_fit(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(PLAIN, encoding="utf-8")
+    for card in ("rtx-4060", "rtx-4070", "rtx-3090", "l40s"):
+        fit = nanolint("fit", str(path), "--gpu", card).out
+        (row,) = (line for line in fit.splitlines() if "GiB " in line)
+        assert row.endswith(" GiB")
+        assert f"({row.split()[-2]} to spare)" in nanolint("check", str(path), "--gpu", card).out
