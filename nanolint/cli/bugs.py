@@ -7,7 +7,7 @@ import os
 ISSUES = "https://github.com/nanolint/nanolint/issues"
 VARIABLE = "NANOLINT_TRACEBACK"
 NO_MEMORY = "this machine has too little memory (RAM) for it"
-HINT = f"nanolint: that is a bug; please report it at {ISSUES} with what {VARIABLE}=1 prints"
+HINT = f"nanolint: that is a bug; please report it at {ISSUES} with the output of {VARIABLE}=1"
 
 
 def describe(error: Exception) -> str:

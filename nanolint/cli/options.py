@@ -186,6 +186,6 @@ def _add_output_options(parser: Parser) -> None:
         "-v",
         "--verbose",
         action="store_true",
-        help="add details, and list what was skipped and why",
+        help="add details, and list skipped files with the reason",
     )
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto")

@@ -162,7 +162,7 @@ def _share(part: Share, case: Case) -> str:
     assert case.run is not None
     gpu = case.target.gpu if case.target else None
     percent = 100 * part.nbytes / replay(case.run, gpu).peak.allocated_bytes
-    freed = f"what {_coded(part.change)} would free"
+    freed = f"freed by {_coded(part.change)}"
     return f"its share of the peak: {format_bytes(part.nbytes)}, {percent:.0f} % ({freed})"
 
 

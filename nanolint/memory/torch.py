@@ -163,7 +163,7 @@ def native_doubts(named: Iterable[tuple[str, str]], version: Version) -> Iterato
         if package in changed:
             yield (
                 f"{file} names {package}: if it is installed, PyTorch {release} has "
-                f"other kernels for {changed[package]}, and what they allocate is not known"
+                f"other kernels for {changed[package]}, whose memory is not known"
             )
 
 

@@ -51,7 +51,7 @@ def next_step(results: Results) -> dict[str, Any]:
         return _step(TRY, f"whether it fits is not known: {_reason(unknown)}")
     doubted = next((run for run in runs if run.doubts), None)
     if not runs:
-        return _step(TRY, "there is no known run")
+        return _step(TRY, "nanolint found no run")
     if doubted is not None:
         return _step(TRY, f"it probably fits, not certain: {_reason(doubted)}")
     return _step(RUN, "it fits")

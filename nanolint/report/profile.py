@@ -24,7 +24,7 @@ def written(path: Path, profile: Profile, printer: Printer, *, complete: bool) -
         printer.line(f"  {times}: micro-batches {known}")
     if not complete:
         printer.line(
-            ("  not complete: ", "yellow"), "what lies between is not known; raise --most-traces"
+            ("  not complete: ", "yellow"), "sizes between these are not known; raise --most-traces"
         )
     worst = max(profile.held_out, key=lambda each: abs(each.reserved_bytes), default=None)
     if worst is None:

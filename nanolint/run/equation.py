@@ -101,7 +101,7 @@ class Equation:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise Unevaluable(f"{describe(term)} is no whole number")
+            raise Unevaluable(f"{describe(term)} is not a whole number")
         return value
 
     def sequences_per_step(self, changes: Changes = UNCHANGED, world: int | None = None) -> int:

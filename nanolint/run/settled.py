@@ -314,7 +314,7 @@ class Options:
             yield Doubt(Subject.PROCESSES, why)
         if self.spread and cards is not None and world_size > cards:
             why = f"{world_size} processes are more than the {cards} cards of one machine"
-            yield Doubt(Subject.PROCESSES, f"{why}: several are taken for granted")
+            yield Doubt(Subject.PROCESSES, f"{why}; assuming several machines")
         if self.ranked and world_size == 1:
             why = (
                 "torchrun gives its one process a RANK; nanolint does not count DDP's buckets or a"

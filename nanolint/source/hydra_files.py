@@ -150,7 +150,7 @@ def _parts(
 ) -> Iterator[Part | None]:
     """The files that a list of defaults names; None where the file itself comes."""
     if not isinstance(listed, Listed):
-        raise NotComposed(f"the defaults of {of.path}{SUFFIX} are no list")
+        raise NotComposed(f"the defaults of {of.path}{SUFFIX} are not a list")
     folder = posixpath.dirname(of.path)
     for each in listed.items:
         if isinstance(each, Leaf):

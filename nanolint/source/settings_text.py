@@ -70,7 +70,7 @@ def read_json(text: str) -> Node:
         json.loads(text)
         return _of_json(text, skip(text, 0), Count())
     except ValueError as error:
-        raise NoSettings(f"it is no JSON: {str(error).partition(';')[0]}") from None
+        raise NoSettings(f"it is not JSON: {str(error).partition(';')[0]}") from None
     except RecursionError:
         raise NoSettings(TOO_DEEP) from None
 
@@ -89,9 +89,9 @@ def read_yaml(text: str, *, floats: bool = False) -> Node:
         return _Yaml(floats).node(node)
     except yaml.MarkedYAMLError as error:
         what = error.problem or error.context
-        raise NoSettings(f"it is no YAML: {what}{_place(error.problem_mark)}") from None
+        raise NoSettings(f"it is not YAML: {what}{_place(error.problem_mark)}") from None
     except (yaml.YAMLError, ValueError) as error:
-        raise NoSettings(f"it is no YAML: {str(error).splitlines()[0]}") from None
+        raise NoSettings(f"it is not YAML: {str(error).splitlines()[0]}") from None
     except RecursionError:
         raise NoSettings(TOO_DEEP) from None
 
@@ -160,7 +160,9 @@ class _Yaml:
                 self._count.enter(depth)
                 if part.id != "mapping":
                     where = _place(part.start_mark)
-                    raise NoSettings(f"it is no YAML: it merges what is no mapping{where}")
+                    raise NoSettings(
+                        f"it is not YAML: it merges a value that is not a mapping{where}"
+                    )
                 yield from self._pairs(part, depth + 1)
         for key, value in node.value:
             self._count.enter(depth)
@@ -178,8 +180,8 @@ class _Yaml:
             return Leaf(None, start, end, known=False)
         except (LookupError, AttributeError, ValueError, TypeError, ArithmeticError):
             kind = node.tag.rpartition(":")[2]
-            what = f"{node.value[:40]!r} is no {kind}{_place(node.start_mark)}"
-            raise NoSettings(f"it is no YAML: {what}") from None
+            what = f"{node.value[:40]!r} is not a value of type {kind}{_place(node.start_mark)}"
+            raise NoSettings(f"it is not YAML: {what}") from None
         if self._floats and isinstance(value, str) and node.style is None:
             value = float(value.replace("_", "")) if _FLOAT.fullmatch(value) else value
         known = value is None or isinstance(value, (float, str))

@@ -205,8 +205,8 @@ def _doubts(profile: Profile, situation: Situation) -> Iterator[tuple[Subject, s
     """In what the run may still differ from the one that was traced."""
     unknown = [key for key, text in profile.settings.items() if text.startswith(UNKNOWN)]
     if unknown:
-        text = "was not known when the run was traced"
-        yield Subject.SIZES, f"what {listed(unknown)} {'are' if len(unknown) > 1 else 'is'} {text}"
+        text = "not known when the run was traced"
+        yield Subject.SIZES, f"{listed(unknown)} {'were' if len(unknown) > 1 else 'was'} {text}"
     for key in sorted(SWITCHES & situation.settings.keys()):
         before, value = _before_and_now(profile, situation, key)
         if before != value == OFF:

@@ -92,7 +92,7 @@ class Read(Module):
             config = machine.member(module, program.config_class)
             built = machine.call(cls, [machine.call(config, [], arguments)])
         if not modules.is_module(built):
-            raise machine.unread(f"{program.class_name} is no module")
+            raise machine.unread(f"{program.class_name} is not a module")
         return built
 
     def _pretrained(self, cls: Value, name: str, arguments: dict[str, Value]) -> Value:

@@ -133,7 +133,7 @@ class _Backward:
         device = twin.device
         index, entry = twin.out.index, twin.entry
         root = twin.let_go()
-        assert root is not None, "a gradient for what nothing made differentiable"
+        assert root is not None, "a gradient for a tensor that is not differentiable"
         for each, has_gradient in zip(twin.parameters, accumulates, strict=True):
             if has_gradient and isinstance(each.node, Leaf):
                 shape, dtype, role = each.node.outputs[0]

@@ -64,7 +64,7 @@ def read_snapshot(content: bytes) -> MeasuredSnapshot:
     except NotASnapshot:
         raise
     except Exception as error:  # damaged pickles raise whatever they please
-        raise NotASnapshot("it is no pickle, or a damaged one") from error
+        raise NotASnapshot("it is not a pickle, or a damaged one") from error
     try:
         traces, segments = found["device_traces"], found["segments"]
         device = max(range(len(traces)), key=lambda index: len(traces[index]))

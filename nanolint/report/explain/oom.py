@@ -78,7 +78,7 @@ def _agreement(message: OomMessage, oom: OutOfMemory | None, printer: Printer) -
     elif same_request:
         printer.line(
             ("It agrees on the allocation", "bold yellow"),
-            f", but not on what is allocated before: {format_bytes(apart)} apart.",
+            f", but not on the memory allocated before: {format_bytes(apart)} apart.",
         )
     else:
         printer.line(

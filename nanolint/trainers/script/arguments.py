@@ -106,7 +106,7 @@ def _given(
     flags, commands = _with_commands(parser, core.state.around.alone, place)
     words = own_words(given.get("args"), lambda key: takes_value(key, flags), place)
     if words is None and changes_argv(each.source.text for each in _followed(core)):
-        words = NotKnown("what the script puts into sys.argv", place.path, place.line)
+        words = NotKnown("the values that the script puts into sys.argv", place.path, place.line)
     beside = of_namespace(given.get("namespace"), place)
     if words is not None and not isinstance(words, NotKnown):
         alone = [str(each.value) for each in words if not each.key]

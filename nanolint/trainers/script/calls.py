@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 YIELDED = "yield"  # the name under which a generator's scope has what it gave
 _SEQUENTIAL = "torch.nn.Sequential"
 _MODELS = ("transformers", "peft", "x_transformers")  # packages that have them
-GIVEN = "what the model gives"
+GIVEN = "the output of the model"
 _FOR_A_TASK = re.compile(r"For[A-Z]\w+$|LMHead")  # Qwen2ForCausalLM
 _NO_GRADIENT = ("no_grad", "inference_mode")
 

@@ -38,7 +38,7 @@ def _initialize(
     """``deepspeed.initialize``: the engine around the model, an optimizer, a loader, a schedule."""
     given = dict(zip(("args", "model", "optimizer"), arguments, strict=False)) | dict(named)
     model = given.get("model")
-    others = [core.unknown("what deepspeed.initialize makes", place) for _ in range(3)]
+    others = [core.unknown("the result of deepspeed.initialize", place) for _ in range(3)]
     inner = unwrapped(model) if model is not None else None
     if model is None or not isinstance(inner, Instance):
         return row([core.unknown("the model that DeepSpeed trains", place), *others])
@@ -53,7 +53,7 @@ def _configuration(core: Core, given: Mapping[str, Thing], place: Place) -> Thin
     if found is None and isinstance(arguments, Instance):
         found = arguments.fields.get("deepspeed_config")
     if found is None or isinstance(found, (Table, NotKnown)):
-        return found or core.unknown("what configures DeepSpeed", place)
+        return found or core.unknown("the configuration of DeepSpeed", place)
     return settings_at(core, found, read_json, "a JSON file", place)
 
 
@@ -126,7 +126,7 @@ def _of_engine(engine: Thing) -> Table | NotKnown | None:
     config = model.fields.get(CONFIG) if isinstance(model, Instance) else None
     if isinstance(config, (Table, NotKnown)):
         return config
-    return NotKnown("what configures DeepSpeed")
+    return NotKnown("the configuration of DeepSpeed")
 
 
 def _flags(

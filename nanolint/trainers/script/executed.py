@@ -51,7 +51,7 @@ def executed(core: Core, node: ast.Call, arguments: Sequence[Thing], scope: Scop
     if found is None or text is None:
         if posixpath.basename(path) == CONFIGURATOR:
             return None
-        forget(core, names, core.unknown(f"what {path} sets, which is not here", place))
+        forget(core, names, core.unknown(f"the values of {path}, which is not here", place))
         return NONE
     if WORDS in text:
         return None
@@ -65,9 +65,9 @@ def _run_text(core: Core, text: object, names: dict[object, Thing], place: Place
     """What a text sets: no place that could be rewritten has its values."""
     tree = _parsed(text) if isinstance(text, str) else None
     if tree is None:
-        forget(core, names, core.unknown("any value may be set by what exec runs", place))
+        forget(core, names, core.unknown("exec may set any value", place))
         return
-    why = core.unknown("a value is set by what exec runs", place)
+    why = core.unknown("exec sets a value", place)
     write = core.state.journal.write
     for statement in tree.body:
         value = _plain(statement)

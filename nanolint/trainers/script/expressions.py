@@ -260,7 +260,7 @@ def _yielded(core: Core, node: ast.Yield | ast.YieldFrom, scope: Scope) -> Thing
     elif not before.items:
         # Of two ways of which one yields, the way on is not what is yielded.
         core.state.journal.write(before.slot, ITEMS, (value,))
-    return unknown_at("what is sent to a generator", node, scope)
+    return unknown_at("the value sent to a generator", node, scope)
 
 
 _HANDLERS: dict[type[ast.expr], Callable[..., Thing]] = {

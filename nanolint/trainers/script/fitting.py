@@ -115,7 +115,7 @@ def _trained(core: Core, settings: Thing | None, place: Place) -> Thing:
         micro_batch = core.unknown("a batch that Trainer finds by itself", place)
     unknown = NotKnown(walks.SEQUENCE, place.path, place.line)
     _steps(core, [Tensor((micro_batch, unknown))], passes, place)
-    return core.unknown("what Trainer.train gives", place)
+    return core.unknown("the result of Trainer.train", place)
 
 
 def _setting(core: Core, settings: Thing | None, name: str, place: Place) -> Thing:

@@ -117,7 +117,7 @@ def _converted(value: Scalar, kind: str) -> Scalar | NotKnown:
         if kind == "bool":
             return bool(text)  # as argparse does: any text is true
     except ValueError:
-        return NotKnown(f"{text!r} is no {kind}")
+        return NotKnown(f"{text!r} is not a value of type {kind}")
     if kind == "?":  # a function of the script: most turn words into true and false
         if text.lower() in _TRUE or text.lower() in ("0", "false", "no", "n", "f", "off"):
             return text.lower() in _TRUE

@@ -129,7 +129,7 @@ class Follower(Core):
             is_module = isinstance(function.of, External) and function.of.name.startswith(
                 "torch.nn."
             )
-            return self.unknown(calls.GIVEN if is_module else "calls what a library made", place)
+            return self.unknown(calls.GIVEN if is_module else "calls an object of a library", place)
         return function if isinstance(function, NotKnown) else self.unknown("a call", place)
 
     def method(

@@ -82,7 +82,7 @@ def _referred(thing: Thing, root: Thing, place: Place, depth: int = 0) -> Thing:
     for key in path[1].split(".") if path else ():
         found = found.entries.get(key, NONE) if isinstance(found, Table) else NONE
     if path is None or isinstance(found, Table) or found is NONE or depth == MOST_REFERENCES:
-        return NotKnown("what a setting refers to", place.path, place.line)
+        return NotKnown("the target of a setting's reference", place.path, place.line)
     return _referred(found, root, place, depth + 1)
 
 

@@ -74,4 +74,4 @@ def _from_library(core: Core, thing: Instance, place: Place) -> Thing:
     if passes_on and inner is not None:
         return first_item(core, inner, place)
     name = of.name if isinstance(of, External) else "a library"
-    return core.unknown(f"what {name} gives", place)
+    return core.unknown(f"the result of {name}", place)

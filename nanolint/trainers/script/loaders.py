@@ -92,7 +92,7 @@ def _by_function(core: Core, collate: Thing, item: Thing, size: Thing, place: Pl
         # transformers' collators have a row for each sample, but the one that makes one row of all.
         if "collat" in name.last.lower() and "flatten" not in name.last.lower():
             return collated(core.unknown("a sample", place), size, place)
-        return core.unknown(f"what {name.name} makes of samples", place)
+        return core.unknown(f"the samples of {name.name}", place)
     if isinstance(collate, CALLABLE):
         before, core.state.collating = core.state.collating, True
         try:

@@ -122,7 +122,7 @@ def _missing(roles: Mapping[Role, Term | NotKnown]) -> tuple[tuple[Role, NotKnow
 def _counted(found: Term | NotKnown) -> Term | NotKnown:
     """What is true or false counts nothing."""
     is_bool = isinstance(found, TERMS) and isinstance(found.value, bool)
-    return NotKnown("it is no number") if is_bool else found
+    return NotKnown("it is not a number") if is_bool else found
 
 
 def _backward(events: Sequence[Event]) -> Event | None:

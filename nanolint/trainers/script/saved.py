@@ -150,7 +150,7 @@ def _thing(core: Core, node: Node, key: str, place: Place) -> Thing:
     if isinstance(node, Mapped):
         return Table({name: _thing(core, each, str(name), place) for name, each in node.entries})
     if not node.known:
-        return NotKnown(f"what was saved as {key}", place.path, place.line)
+        return NotKnown(f"the saved value of {key}", place.path, place.line)
     if node.value is None:
         return NONE
     found = Given(key, node.value, Surface.SAVED, Place(place.path, place.line))

@@ -79,4 +79,4 @@ def of_namespace(given: Thing | None, place: Place) -> Mapping[object, Thing] | 
         return {}
     if isinstance(given, Instance):
         return given.fields
-    return NotKnown("what parse_args puts its values into", place.path, place.line)
+    return NotKnown("the object that parse_args fills", place.path, place.line)

@@ -79,8 +79,8 @@ class Dangerous:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "no pickle, or a damaged one"),
-        (b"not a pickle", "no pickle, or a damaged one"),
+        (b"", "not a pickle, or a damaged one"),
+        (b"not a pickle", "not a pickle, or a damaged one"),
         (pickle.dumps([1, 2]), "not what torch.cuda.memory._dump_snapshot writes"),
         (pickle.dumps({"segments": [], "device_traces": []}), "not what torch"),
         (pickle.dumps({"segments": [], "device_traces": [[]]}), "it has no history"),

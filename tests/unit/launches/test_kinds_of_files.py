@@ -207,5 +207,5 @@ class TestSweep:
         ],
     )
     def test_what_is_no_sweep(self, text: str) -> None:
-        with pytest.raises((NotASweep, NoSettings), match=r"not a sweep|no YAML|too deeply"):
+        with pytest.raises((NotASweep, NoSettings), match=r"not a sweep|not YAML|too deeply"):
             list(find_launches("sweep.yaml", text))

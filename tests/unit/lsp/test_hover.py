@@ -40,7 +40,7 @@ def test_a_step_costs_what_the_replay_of_that_run_says() -> None:
     assert f"- `batch_size = 5`: {format_bytes(more)} more, fits" in found.markdown
     least = replay(replace(run, batch_size=1), target.gpu).peak.allocated_bytes
     share = f"{format_bytes(here - least)}, {100 * (here - least) / here:.0f} %"
-    assert f"its share of the peak: {share} (what `batch_size = 1` would free)" in found.markdown
+    assert f"its share of the peak: {share} (freed by `batch_size = 1`)" in found.markdown
 
 
 def test_a_choice_is_told_with_the_other_choices() -> None:

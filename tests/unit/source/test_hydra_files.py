@@ -82,7 +82,7 @@ def test_files_are_put_together_as_hydra_does(config: str, expected: dict[str, A
         ("defaults: [model: '${size}']", "size"),
         ("defaults: [model: small, model: base]", "model"),
         ("defaults: [config]", "config.yaml, too"),
-        ("defaults: {model: small}", "no list"),
+        ("defaults: {model: small}", "not a list"),
         ("defaults: [../secrets]", "secrets"),
         ("defaults: [opt: lists]\nopt: {betas: {first: 1}}", "betas"),
         ("hydra: {job: {chdir: true}}", "hydra.job.chdir"),

@@ -94,7 +94,7 @@ def test_a_name_or_a_text_that_only_the_run_has_may_set_anything(tmp_path: Path,
 
 def test_it_is_said_in_which_line(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
-    for runs, what in (("exec(input())", "by what exec runs"), (NOT_KNOWN[4], "by a name that")):
+    for runs, what in (("exec(input())", "exec "), (NOT_KNOWN[4], "by a name that")):
         path.write_text(BASE.replace(SIZES, f"{SIZES}\n{runs}"), encoding="utf-8")
         done = nanolint("explain", str(path), "--gpu", "a100-40gb")
         line = path.read_text("utf-8").splitlines().index(runs) + 1

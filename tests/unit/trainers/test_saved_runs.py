@@ -211,7 +211,7 @@ def test_what_two_files_of_a_checkpoint_say_otherwise_is_not_known(tmp_path: Pat
     saved(tmp_path / "home", "d8", 10, layers=8, rows=16)
     saved(tmp_path / "home", "d8", 20, layers=8, rows=8)
     shown = nanolint("explain", "finetune.py", *GPU).out
-    assert "?        what was saved as rows (meta_000020.json)" in shown
+    assert "?        the saved value of rows (meta_000020.json)" in shown
 
 
 def test_where_none_is_there_it_is_said_what_would_save_one() -> None:

@@ -153,7 +153,7 @@ def test_a_text_that_is_no_yaml_is_named(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "bad.yaml").write_text("a: [", encoding="utf-8")
     answer = found(folder, f'import yaml\nc = yaml.safe_load(open("bad.yaml"))\n{OF_TABLE}')
-    assert "read from bad.yaml: it is no YAML" in str(dict(answer.missing)[Role.MICRO_BATCH])
+    assert "read from bad.yaml: it is not YAML" in str(dict(answer.missing)[Role.MICRO_BATCH])
 
 
 SMALL = """

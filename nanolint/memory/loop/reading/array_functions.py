@@ -95,7 +95,7 @@ def _alike(machine: Script, name: str, function: Value) -> Native:
 
     def computed(*given: Value, dtype: Value = None, **named: Value) -> Value:
         if any(isinstance(each, Unknown) for each in given):
-            return machine.unknown(f"what numpy.{name} gives")
+            return machine.unknown(f"the result of numpy.{name}")
         if "k" in named:
             named["diagonal"] = named.pop("k")
         found = machine.call(function, list(given), named)
@@ -116,7 +116,7 @@ def _fractions(machine: Script, name: str, function: Value) -> Native:
 
     def computed(x: Value, *_: Value, **__: Value) -> Value:
         if not isinstance(x, Tensor):
-            return machine.unknown(f"what numpy.{name} gives")
+            return machine.unknown(f"the result of numpy.{name}")
         is_whole = x.dtype.kind < FLOATING
         return machine.call(function, [to(x, FLOAT64) if is_whole else x])
 

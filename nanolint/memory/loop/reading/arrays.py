@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 TOKENS = 1 << 40  # of a file: more than any run reads
 MOST_NUMBERS = 1_000_000
 HEAD = 4096  # numbers of the head of a file, at most
-LOADS = "what a data loader loads"  # of which nothing else is known
+LOADS = "the data of a data loader"  # of which nothing else is known
 
 
 class Loaded(Unknown):
@@ -317,7 +317,7 @@ def _batch(machine: Script, elements: Iterator[Value], size: Value, collate: Val
     if _lies_on_card(machine, element):
         if len(machine.doubts) > doubts:  # a sample was taken for a batch
             del machine.doubts[doubts:]
-            raise machine.unread("what a sample on the card is")
+            raise machine.unread("a sample on the card")
         # The data set puts each of them there; all are, until the batch is made of them.
         samples = [element, *(next(elements) for _ in range(size - 1))]
         del element

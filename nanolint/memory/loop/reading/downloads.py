@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nanolint.memory.loop.reading.machine import Script
     from nanolint.memory.model.reading.values import Value
 
-CHUNKS = "what is downloaded"
+CHUNKS = "a download"
 
 
 class Answer(Namespace):

@@ -39,7 +39,7 @@ def run(machine: Script, text: Value, path: Value = None, *_: Value) -> None:
         return
     tree, module = parsed(text) if isinstance(text, str) else None, machine.module
     if tree is None:
-        error = machine.unread(f"what {at or 'exec runs'} does is not known")
+        error = machine.unread(f"the effect of {at or 'what exec runs'} is not known")
         error.decided = True
         raise error
     if module is not None:

@@ -83,7 +83,7 @@ class Values(Interpreter, Script):
         if isinstance(owner, CardName):
             return owner.bare()
         if isinstance(owner, tokenizers.Encoding) and isinstance(index, str):
-            return owner.names.get(index, self.unknown("what else a tokenizer makes"))
+            return owner.names.get(index, self.unknown("another output of a tokenizer"))
         if isinstance(owner, Stored) and isinstance(index, str):
             return self._part(owner, index)
         if isinstance(owner, Stored) and isinstance(index, Window):

@@ -246,7 +246,7 @@ def _machine(machine: Script) -> dict[str, Value]:
         *("processor", "python_build", "python_compiler", "python_revision", "python_version"),
         *("python_version_tuple", "release", "uname", "version"),
     )
-    known = {name: _unknown(machine, f"what platform.{name} gives") for name in names}
+    known = {name: _unknown(machine, f"the result of platform.{name}") for name in names}
     return known | {
         "system": silent("system", "Linux"),
         "python_implementation": silent("python_implementation", "CPython"),

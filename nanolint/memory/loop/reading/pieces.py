@@ -25,7 +25,7 @@ class Processor(Unknown):
     __slots__ = ("size",)
 
     def __init__(self, size: int | None, place: Place) -> None:
-        super().__init__("what a tokenizer does", place)
+        super().__init__("the work of a tokenizer", place)
         self.size = size
 
 

@@ -167,7 +167,7 @@ def _of_card(machine: Script, value: Value) -> Tensor:
     if isinstance(value, Unknown):
         raise value.unread()
     if not isinstance(value, Tensor) or value.device is not machine.card:
-        raise machine.unread("what is exchanged is not on the card")
+        raise machine.unread("the exchanged tensor is not on the card")
     return value
 
 

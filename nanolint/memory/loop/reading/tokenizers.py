@@ -33,7 +33,7 @@ class Tokenizer(Unknown):
     __slots__ = ("length", "size")
 
     def __init__(self, size: int | None, place: Place) -> None:
-        super().__init__("what a tokenizer does", place)
+        super().__init__("the work of a tokenizer", place)
         self.size = size
         self.length: int | None = size
 

@@ -274,7 +274,7 @@ def _norm_of_each(machine: Script, tensors: Value, *_: Value, **options: Value) 
     """``torch._foreach_norm``, of tensors of one type."""
     listed = [each for each in machine.iterate(tensors) if isinstance(each, Tensor)]
     if options or {each.dtype for each in listed} != {FLOAT32}:
-        raise machine.unread("what torch._foreach_norm makes of these")
+        raise machine.unread("torch._foreach_norm of these")
     return _norms(listed)
 
 

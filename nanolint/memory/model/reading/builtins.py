@@ -183,7 +183,7 @@ def table(machine: Machine) -> dict[str, Value]:
     looks("min", lambda *values, **options: _extreme(machine, min, values, **options))
     looks("max", lambda *values, **options: _extreme(machine, max, values, **options))
     looks("print", lambda *_, **__: machine.breaks("print"))
-    plain("input", lambda *_: machine.unknown("what is typed in"))
+    plain("input", lambda *_: machine.unknown("typed input"))
     looks("exit", lambda *_: _left(machine))
     looks("quit", lambda *_: _left(machine))
     plain("open", lambda *_, **__: machine.unknown("the contents of a file"))

@@ -46,7 +46,7 @@ def library(machine: Machine, sizes: Mapping[str, tuple[int, int, int]]) -> Name
         made = Instance(cls)
         weights = {key: _weight(machine, each) for key, each in shapes.items()}
         made.attributes["state"] = Weights(weights)
-        made.opened = machine.unknown("what else a GPT2LMHeadModel has")
+        made.opened = machine.unknown("another attribute of a GPT2LMHeadModel")
         return made
 
     cls = Class(

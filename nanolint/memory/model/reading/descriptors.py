@@ -20,7 +20,7 @@ def tell(machine: Machine, cls: Class, node: ast.ClassDef, frame: Frame) -> None
     """
     given = {each.arg or "": machine.evaluate(each.value, frame) for each in node.keywords}
     if isinstance(given.pop("metaclass", None), Class) or "" in given:
-        raise machine.unread(f"what makes the class {cls.name} is not known")
+        raise machine.unread(f"the metaclass of {cls.name} is not known")
     for name, value in list(cls.names.items()):
         if isinstance(value, Instance) and value.cls.has("__set_name__"):
             machine.call(machine.attribute(value, "__set_name__"), [cls, name])

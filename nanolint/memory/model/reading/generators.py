@@ -34,7 +34,7 @@ def generated(
 def sent(machine: Machine, owner: Generated, value: Value = None) -> Value:
     """``generator.send(value)``."""
     if not isinstance(owner.values, Generator):
-        raise machine.unread("what is sent to an iterator is not known")
+        raise machine.unread("the value sent to an iterator is not known")
     return owner.values.send(value)
 
 

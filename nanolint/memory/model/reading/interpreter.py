@@ -157,7 +157,7 @@ class Interpreter(Machine):
             let_go(error)
         if name in CHANGES:
             raise self.unread(f"object.{name} is not known")
-        gives = self.unknown(f"what {name} gives")
+        gives = self.unknown(f"the result of {name}")
         return gives if name == "__doc__" else silent(name, gives)
 
     def _attribute(self, owner: Value, name: str) -> Value:

@@ -191,7 +191,7 @@ def _structs(machine: Machine) -> Namespace:
             try:
                 return function(form, *given)
             except (struct.error, TypeError):
-                return machine.unknown("what struct makes of these")
+                return machine.unknown("the result of struct for these")
 
         return called
 
@@ -260,7 +260,7 @@ def _signature(machine: Machine, function: Value) -> Value:
     if isinstance(target, Class):
         target = target.find("__init__")
     if not isinstance(target, Function):
-        return machine.unknown("the signature of what is not of the project")
+        return machine.unknown("the signature of a function outside the project")
     spec = target.node.args
     names = [each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
     return Namespace("signature", {"parameters": dict.fromkeys(names)})

@@ -49,14 +49,14 @@ def regular_expressions(machine: Machine) -> Namespace:
         def applied(*given: Value, **options: Value) -> Value:
             plain = len(given) == texts and not options and all(map(_is_short, given))
             if not plain or len(QUANTIFIERS.findall(CHARACTERS.sub("", given[0]))) > 1:
-                return machine.unknown(f"what re.{name} finds")
+                return machine.unknown(f"the result of re.{name}")
             return function(*given)
 
         return Native(f"re.{name}", applied, plain=False)
 
     def unknown(name: str) -> Native:
         return Native(
-            f"re.{name}", lambda *_, **__: machine.unknown(f"what re.{name} finds"), plain=False
+            f"re.{name}", lambda *_, **__: machine.unknown(f"the result of re.{name}"), plain=False
         )
 
     names: dict[str, Value] = {name: known(name) for name in GIVING_TEXTS}

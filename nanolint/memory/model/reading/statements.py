@@ -205,7 +205,7 @@ def _import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
         if alias.name == "*":
             starred = module if isinstance(module, Unknown) else module.starred
             if isinstance(module, Namespace) and not module.path:
-                starred = machine.unknown(f"what else {name} has")
+                starred = machine.unknown(f"other names of {name}")
             frame.module.starred = frame.module.starred or starred
             if isinstance(module, Namespace):
                 _store_all(machine, module, frame)
@@ -222,7 +222,7 @@ def _store_all(machine: Machine, module: Namespace, frame: Frame) -> None:
         return
     for each, value in list(module.names.items()):
         if not each.startswith("_"):
-            given = value if listed is None else machine.unknown("what __all__ lists")
+            given = value if listed is None else machine.unknown("the list __all__")
             frame.store(each, given)
 
 

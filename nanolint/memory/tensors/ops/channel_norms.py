@@ -34,7 +34,7 @@ def batch_norm(
 ) -> Tensor:
     """``F.batch_norm`` of (B, channels, ...)."""
     if x.ndim < 3:
-        raise NotModelled("batch_norm of what has no space")
+        raise NotModelled("batch_norm of an input without space")
     device, shape, dtype = x.device, x.shape, x.dtype
     sums = FLOAT32 if dtype.itemsize < 4 else dtype
     channels = x.shape[1]
@@ -89,7 +89,7 @@ def group_norm(
     last = x.device.release >= GROUP_NORM_LAST_SINCE and suggests_last(cast)
     source = cast if last else contiguous(cast)
     if in_format(source, last=last) is not source:
-        raise NotModelled("group_norm of a part of what its channels move fastest in")
+        raise NotModelled("group_norm of a part of a tensor whose channels move fastest")
     device, shape, dtype = x.device, x.shape, source.dtype
     batch, channels = shape[:2]
     flat = x.numel == batch * channels  # ``GroupNorm1dForward`` and its backward pass

@@ -43,7 +43,9 @@ def view(x: Tensor, *size: Any) -> Tensor:
     if tracer_at(x.device) is not None:
         raise NotTraced("the bytes of one type as another")
     if x.requires_grad or x.dtype.itemsize != size[0].itemsize:
-        raise NotModelled("the bytes of one type as another, of another size or of what learns")
+        raise NotModelled(
+            "the bytes of one type as another, of another size or of a trainable tensor"
+        )
     out = x.view(x.shape, x.strides, x.role)
     out.dtype = size[0]
     return out

@@ -118,7 +118,7 @@ def binary_cross_entropy(
     if x.shape != target.shape or x.dtype is not target.dtype:
         raise NotModelled("binary_cross_entropy of another shape or type")
     if not (x.is_contiguous and target.is_contiguous):
-        raise NotModelled("binary_cross_entropy of what is not contiguous")
+        raise NotModelled("binary_cross_entropy of a tensor that is not contiguous")
     if x.device.half is not None or tracer_at(x.device) is not None:
         raise NotModelled("binary_cross_entropy under autocast or torch.compile")
     with x.device.no_grad():
@@ -152,7 +152,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     Temporaries of C++ live to the end of the expression: the quotients to the end of the sum.
     """
     if autograd_follows(x1.device, (x1, x2)):
-        raise NotModelled("cosine_similarity of what learns")
+        raise NotModelled("cosine_similarity of a trainable tensor")
     other = to_float32(x2)
     one = to_float32(x1)
     with x1.device.uncast():

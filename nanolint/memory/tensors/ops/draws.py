@@ -30,7 +30,7 @@ def bernoulli(x: Tensor, p: Number | None = None) -> Tensor:
     if tracer_at(x.device) is None:
         return empty(x.device, x.shape, dtype, x.role.made("draws"))
     if p is not None or x.requires_grad:
-        raise NotTraced("bernoulli of one probability, or of what learns,")
+        raise NotTraced("bernoulli of one probability, or of a trainable tensor,")
     return _drawn(x, x, dtype)
 
 

@@ -115,7 +115,7 @@ def taken(g: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
 @traced
 def put(x: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor:
     """``x.index_put``: only in a graph that is traced. Raises NotModelled."""
-    raise NotModelled("index_put that is no operation in place")
+    raise NotModelled("index_put that is not in place")
 
 
 def sort_scratch(indices: Sequence[Tensor | None], shape: Shape, values: Tensor) -> None:

@@ -306,7 +306,7 @@ def quietly_only(*operands: Any) -> list[Tensor]:
     """The tensors among them. Raises NotModelled where a backward pass goes through one."""
     tensors = [each for each in operands if isinstance(each, Tensor)]
     if autograd_follows(tensors[0].device, tensors):
-        raise NotModelled("an operation in place on what learns")
+        raise NotModelled("an operation in place on a trainable tensor")
     return tensors
 
 

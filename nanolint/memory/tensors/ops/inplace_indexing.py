@@ -111,4 +111,4 @@ def _index_put(x: Tensor, indices: Sequence[Tensor | None], value: Operand) -> N
     if isinstance(value, Tensor):
         index_put_(x, indices, value)
     elif x.device.grad_enabled and x.requires_grad:
-        raise NotModelled("setting elements by index of what learns")
+        raise NotModelled("setting elements by index of a trainable tensor")

@@ -160,4 +160,4 @@ def known_field(owner: Built, name: str, line: int) -> Thing:
         return first
     if name == "module":  # of DistributedDataParallel
         return owner
-    return Mystery(f"reads {name} of what {owner.callee} gave", line)
+    return Mystery(f"reads {name} of the result of {owner.callee}", line)

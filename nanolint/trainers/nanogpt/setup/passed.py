@@ -132,7 +132,7 @@ def _shape(model: Built) -> Table:
         return first
     if first is None:
         return model.fields
-    reason = first.reason if isinstance(first, Mystery) else "what the model is given"
+    reason = first.reason if isinstance(first, Mystery) else "the input of the model"
     return Table({}, Mystery(reason, model.line))
 
 

@@ -57,4 +57,4 @@ def test_what_is_drawn_otherwise_is_not_known(tmp_path: Path, name: str) -> None
     text = TEXT.replace("WHAT", f"h + torch.zeros_like(h).{name}()")
     found = explained(tmp_path, text, card="rtx-4090")
     assert found["trust"] == "unknown"
-    assert f"does not model {name}" in found["unresolved"][0]["reason"]
+    assert f"torch.compile of {name}" in found["unresolved"][0]["reason"]

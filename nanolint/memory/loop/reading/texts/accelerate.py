@@ -188,7 +188,7 @@ class Accelerator:
     local_main_process_first = main_process_first
 
     def load_state(self, *given, **options):
-        refused("what accelerate loads is not known")
+        refused("the data that accelerate loads is not known")
 
     def get_tracker(self, *given, **options):
         return unheard("a tracker of accelerate")

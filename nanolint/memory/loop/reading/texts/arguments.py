@@ -83,7 +83,7 @@ class ArgumentParser:
             if isinstance(default, str) and kind is not None:
                 default = kind(default)
             if default is None and self.requires(options):
-                default = unheard("what is given as " + options["dest"] + ", which it requires")
+                default = unheard("the required value of " + options["dest"])
             if not hasattr(found, options["dest"]):
                 setattr(found, options["dest"], default)
         left, said = [], []
@@ -124,7 +124,7 @@ class ArgumentParser:
 
     def one(self, options):
         if "nargs" in options and options["nargs"] != "?":
-            assumed("of several values of " + options["dest"] + " the first is taken")
+            assumed("assuming the first of several values of " + options["dest"])
         return options
 
     def words_of(self, args):

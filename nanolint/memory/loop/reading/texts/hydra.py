@@ -16,7 +16,7 @@ NOT_SAID = object()
 def main(config_path=NOT_SAID, config_name=None, version_base=NOT_SAID):
     def settings(function):
         if typed():
-            return unheard("what the launch line says to hydra")
+            return unheard("the arguments of the launch line for hydra")
         if version_base is NOT_SAID or version_base in ("1.0", "1.1"):
             assumed("the files are there in the folder of its own that hydra starts the script in")
         is_file = config_name is None and isinstance(config_path, str)
@@ -49,7 +49,7 @@ def instantiate(config, *args, **kwargs):
         return None
     for name in ("_args_", "_convert_", "_recursive_"):
         if name in config or name in kwargs:
-            return unheard("what hydra instantiates")
+            return unheard("an object that hydra instantiates")
     given = {name: inner(value) for name, value in config.items() if name[0] != "_"}
     module, _, name = config["_target_"].rpartition(".")
     target = getattr(importlib.import_module(module), name)

@@ -14,7 +14,7 @@ def made(value):
     if isinstance(value, (list, tuple)):
         return [made(each) for each in value]
     if isinstance(value, str) and REFERENCE in value:
-        return unheard("what a setting refers to")
+        return unheard("the target of a setting's reference")
     return value
 
 
@@ -89,13 +89,13 @@ class DictConfig(dict):
     def _referred(self, text):
         path = text[len(REFERENCE) : -1]
         if text != REFERENCE + path + "}" or not path.replace("_", "").replace(".", "").isalnum():
-            return unheard("what a setting refers to")
+            return unheard("the target of a setting's reference")
         node = self
         while node._above is not None:
             node = node._above
         for name in path.split("."):
             if not isinstance(node, DictConfig) or name not in node:
-                return unheard("what a setting refers to")
+                return unheard("the target of a setting's reference")
             node = node[name]
         return node
 

@@ -107,7 +107,7 @@ class DistributedDataParallel(nn.Module):
         }
         for name, value in others.items():
             if value is not None:
-                doubt("what DDP makes of " + name)
+                doubt("the effect of DDP's " + name)
         self.reducer = reducer(
             module,
             renamed or self.broadcast_buffers,
@@ -139,7 +139,7 @@ class DistributedDataParallel(nn.Module):
         if isinstance(output, dict):
             return {name: self.sunk(each, copies) for name, each in output.items()}
         if output is not None and not isinstance(output, (int, float, str)):
-            doubt("what DDP copies of what the model returns")
+            doubt("the part of the model's output that DDP copies")
         return output
 
     def no_sync(self):

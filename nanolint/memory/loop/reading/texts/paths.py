@@ -130,7 +130,7 @@ class PurePath:
         return listed(Path)
 
     def __getattr__(self, name):
-        return unheard("what Path." + name + " gives")
+        return unheard("the result of Path." + name)
 
 
 class Path(PurePath):

@@ -19,7 +19,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         **defaults,
     ):
         if process_group is not None or parameters_as_bucket_view or overlap_with_ddp:
-            doubt("what ZeroRedundancyOptimizer makes of its options")
+            doubt("the effect of ZeroRedundancyOptimizer's options")
         self.optim = None
         self.shares = [[] for _ in range(dist.get_world_size())]
         self.sizes = [0 for _ in self.shares]

@@ -23,7 +23,7 @@ class Shown:
         return sequence
 
     def input(self, *args, **kwargs):
-        return unheard("what is typed")
+        return unheard("typed input")
 
 
 def track(sequence, *args, **kwargs):

@@ -60,7 +60,7 @@ class ToTensor:
 
     def __call__(self, picture):
         if not isinstance(picture, Picture):
-            return unheard("a tensor of something that is no picture")
+            return unheard("a tensor of something that is not a picture")
         if picture.height is None or picture.width is None:
             return unheard("how large a picture is")
         return torch.empty((picture.channels, picture.height, picture.width), dtype=self.dtype)

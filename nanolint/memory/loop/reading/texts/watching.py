@@ -41,7 +41,7 @@ class Watch:
         pass
 
     def key_averages(self, **options):
-        return untold("what a profiler saw")
+        return untold("the result of a profiler")
 
     def elapsed_time(self, other):
         return untold("a time")

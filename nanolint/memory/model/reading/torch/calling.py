@@ -93,7 +93,7 @@ def operation(
         raise machine.unread(f"{name}: {error} is not known") from error
     except (TypeError, ValueError, IndexError, AttributeError) as error:
         text = str(error).partition("\n")[0]
-        raise machine.unread(f"{name} is not known for what is passed here: {text}") from error
+        raise machine.unread(f"{name} is not known for these arguments: {text}") from error
 
 
 def _without_turns(name: str, arguments: tuple[Value, ...]) -> tuple[Value, ...]:

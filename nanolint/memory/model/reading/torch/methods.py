@@ -68,7 +68,7 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
     extra = machine.tensor_attributes.get(x, {})
     if name in extra:
         return extra[name]
-    raise AttributeError(f"what Tensor.{name} is is not known")
+    raise AttributeError(f"Tensor.{name} is not known")
 
 
 def _seen(name: str, given: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -275,14 +275,14 @@ def of_setting(machine: Machine, owner: Value, name: str) -> Value:
             "is_complex": owner.kind > FLOAT32.kind,
         }
         if name not in known:
-            raise AttributeError(f"what dtype.{name} is is not known")
+            raise AttributeError(f"dtype.{name} is not known")
         return known[name]
     if isinstance(owner, Device):
         if name == "type":
             return "cuda" if owner is machine.card else "cpu"
         if name == "index":
             return 0 if owner is machine.card else None
-        raise AttributeError(f"what device.{name} is is not known")
+        raise AttributeError(f"device.{name} is not known")
     if isinstance(owner, tuple) and name == "numel":
         return Native("Size.numel", lambda: _product(owner))
     if isinstance(owner, tuple) and hasattr(owner, "_fields") and name in owner._fields:

@@ -297,7 +297,7 @@ def _chunks(machine: Machine) -> Native:
 
     def made(*given: Value, **named: Value) -> Value:
         if given or named or machine.version < LINEAR_CROSS_ENTROPY_SINCE:
-            raise machine.unread(f"{OPTIONS} is not known for what is passed here")
+            raise machine.unread(f"{OPTIONS} is not known for these arguments")
         return CHUNKED
 
     return Native(OPTIONS, made, plain=False)

@@ -170,7 +170,7 @@ class MultiheadAttention(Module):
         is_causal=False,
     ):
         if query.dim() != 3:
-            raise NotImplementedError("nn.MultiheadAttention of what has no batch")
+            raise NotImplementedError("nn.MultiheadAttention of an input without a batch")
         is_own = query is key and key is value
         plain = self.batch_first and self.num_heads % 2 == 0
         if is_own and plain and is_fast(self, attn_mask, key_padding_mask):
