@@ -43,7 +43,7 @@ def implicit_reentrant_checkpoint(context: Context) -> Findings:
         function = use.qualified.rpartition(".")[2]
         yield Finding(
             message=(
-                f"{function}(...) without {ARGUMENT} gives no gradients when no input "
+                f"{function}(...) without {ARGUMENT} gives no gradients if no input "
                 f"requires them; pass {ARGUMENT}=False"
             ),
             span=context.spans([use.call.func])[use.call.func],
