@@ -28,7 +28,7 @@ class Word(NamedTuple):
 
 
 WORDS = {
-    "What": Word(737, "say what the function returns or does", r"\AWhat "),
+    "What": Word(738, "say what the function returns or does", r"\AWhat "),
     "behind": Word(121, "after", r"\bbehind\b"),
     "where": Word(1135, "if", r"(?<![.\w])where\b(?!\()"),
     "but for": Word(26, "except", r"\bbut for\b"),

@@ -163,4 +163,4 @@ def test_sizes_that_a_checkpoint_decides_are_asked_for(tmp_path: Path, takes: st
     fresh = explained(tmp_path, RESUMED.replace("TAKES", ""), "--set", "width=256")
     assert told["peak"] == fresh["peak"]
     (doubt,) = told["doubts"]
-    assert doubt.startswith("a checkpoint that it goes on from is taken for one with the settings")
+    assert doubt.startswith("assuming that the checkpoint it resumes from has the settings")
