@@ -8,7 +8,7 @@ from weakref import ref
 
 from nanolint.memory import family, recording
 from nanolint.memory.loop.reading.reader import Reader
-from tests.tables.test_worked_out import BATCH, GPU, SCRIPT, forget, of, run_of, tape
+from tests.thorough.test_worked_out import BATCH, GPU, SCRIPT, forget, of, run_of, tape
 
 if TYPE_CHECKING:
     from pathlib import Path

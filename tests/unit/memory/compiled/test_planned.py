@@ -25,7 +25,7 @@ from nanolint.memory.tape import Component, Tape
 from nanolint.memory.tensors.device import Device
 from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT32
 from nanolint.memory.tensors.role import role
-from tests.tables.test_worked_out import COLUMNS, run_of
+from tests.thorough.test_worked_out import COLUMNS, run_of
 from validation.composed import composed
 
 if TYPE_CHECKING:
