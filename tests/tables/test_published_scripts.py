@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from validation.read_scripts import DOCS, TABLE, table_lines
+from validation.read_scripts import PAGE, TABLE, table_lines
 from validation.trace_scripts import rows
 
 READ = [row for row in rows() if "read" in row]
@@ -66,7 +66,7 @@ def test_what_was_published_as_reserved_is_read_within_a_thousandth(row: dict[st
     assert reserved == pytest.approx(told["reserved_gib"], rel=0.001)
 
 
-def test_the_docs_have_the_table() -> None:
-    found = TABLE.search(DOCS.read_text(encoding="utf-8"))
+def test_the_page_has_the_table() -> None:
+    found = TABLE.search(PAGE.read_text(encoding="utf-8"))
     assert found is not None
     assert found[0].splitlines() == list(table_lines())
