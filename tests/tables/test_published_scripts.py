@@ -12,7 +12,7 @@ from validation.trace_scripts import rows
 READ = [row for row in rows() if "read" in row]
 EACH = pytest.mark.parametrize("row", READ, ids=lambda row: str(row["name"]))
 # Read otherwise than PyTorch has it, which the run's doubts say.
-OTHERWISE = {"llm.c, 8 processes, compiled": "under DDP torch.compile splits the graph"}
+OTHERWISE = {"llm.c, 8 processes, compiled": "torch.compile splits the graph"}
 # Saved is what may be the last of an epoch, whose length is not known: read where it may happen.
 SAVED = {"minimind", "minimind, fine-tuning", "minimind, LoRA"}
 # Traced with texts that are shorter than the context and evaluations that come more often.
