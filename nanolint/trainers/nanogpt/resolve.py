@@ -130,7 +130,7 @@ _SIZES = (
 )
 SIZES = ("n_layer", "n_head", "n_embd")
 _DEFAULTS = (Layer.DEFAULT, Layer.TRAIN_SCRIPT)
-RESUMED = "the checkpoint that the run resumes from decides it; pass it with --set"
+RESUMED = "the checkpoint that the run resumes from decides it; --set gives it"
 NOT_READ = "nanolint cannot read its memory from the script"
 MOST_LAYERS = 1_000  # of a model that is built to be read; a reading ends before it has so many
 _FLOAT16 = {"dtype": Setting("dtype", Known("float16"), Origin(Layer.GPU))}

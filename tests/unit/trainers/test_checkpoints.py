@@ -158,7 +158,7 @@ def test_sizes_that_a_checkpoint_decides_are_asked_for(tmp_path: Path, takes: st
     text = RESUMED.replace("TAKES", takes)
     untold = explained(tmp_path, text)
     assert untold["peak"] is None
-    assert "width; --set says it" in untold["unresolved"][0]["reason"]
+    assert "width; --set gives it" in untold["unresolved"][0]["reason"]
     told = explained(tmp_path, text, "--set", "width=256", "--set", "rows=4")
     fresh = explained(tmp_path, RESUMED.replace("TAKES", ""), "--set", "width=256")
     assert told["peak"] == fresh["peak"]

@@ -47,7 +47,7 @@ class Stored(Unknown):
 
     def asked_for(self) -> Stored:
         """The same, if the user is to say it."""
-        why = f"the checkpoint that the run goes on from decides {self.key}; --set says it"
+        why = f"the checkpoint that the run resumes from decides {self.key}; --set gives it"
         return Stored(self.place, self.key, why)
 
 
