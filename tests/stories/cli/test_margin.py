@@ -39,7 +39,7 @@ def test_rule_explain_lens_and_hint_tell_the_same_margin(config: str) -> None:
     (finding,) = json.loads(
         nanolint(config, "--gpu", CARD, "--select", "NL103", "--output-format", "json").out
     )
-    assert f"by {spare} only" in finding["message"]
+    assert f"({spare} to spare)" in finding["message"]
     (lens,) = code_lenses(context)
     assert f"thin margin, {spare} to spare" in lens
     (hint,) = inlay_hints(context, TINY)

@@ -212,7 +212,7 @@ def test_a_flag_that_the_script_does_not_have_is_refused(file: Path) -> None:
 def test_a_value_of_another_type_is_refused(file: Path) -> None:
     found = nanolint("check", "--", str(file), "--batch-size=4.5")
     assert found.status == 2
-    assert "--batch-size is no int: 4.5" in found.err
+    assert "--batch-size is not a value of type int: 4.5" in found.err
 
 
 @pytest.mark.parametrize(

@@ -195,7 +195,7 @@ class TestSweep:
             f"  k{n}: {{values: [1, 2]}}\n" for n in range(10)
         )
         found = runs("sweep.yaml", text)
-        assert found[0] == "2 ! its grid has 1,024 points, of which 64 are checked"
+        assert found[0] == "2 ! its grid has 1,024 points; nanolint checks 64 of them"
         assert len(found) == 65
 
     @pytest.mark.parametrize(

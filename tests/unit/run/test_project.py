@@ -364,7 +364,7 @@ def test_a_config_of_a_program_further_down_is_a_doubt(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"more/prune.py": program, "config/a.py": "prune_to = 8\n"}
     write_project(tmp_path, files)
     (doubt,) = find_project(tmp_path / "config" / "a.py").doubts
-    assert doubt.text == "prune_to is read by prune.py alone; checked with train.py"
+    assert doubt.text == "only prune.py reads prune_to; checked with train.py"
 
 
 def test_a_launch_line_of_another_config_of_that_name_tells_nothing(tmp_path: Path) -> None:

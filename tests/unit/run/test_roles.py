@@ -179,7 +179,7 @@ def test_a_batch_shorter_than_the_model_is_a_doubt(tmp_path: Path) -> None:
     )
     found = settle(tmp_path, files={"train.py": train_script(loader=loader)})
     assert sizes(found) == (12, 512)
-    assert found.doubts[0].text == "the model is built for 1024 tokens, a batch has 512"
+    assert found.doubts[0].text == "the model is built for 1024 tokens, but a batch has 512"
 
 
 SLICE = "corpus[start : start + block_size + 1]"

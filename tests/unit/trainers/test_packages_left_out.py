@@ -40,7 +40,7 @@ OWN = "nn.LayerNorm(64)"
 def test_what_decides_is_a_doubt(tmp_path: Path) -> None:
     text = SCRIPT.replace("NORM", f"FusedNorm(64) if fused else {OWN}")
     found = explained(tmp_path, text)
-    assert found["doubts"] == ["fastnorm is not installed (train.py:4)"]
+    assert found["doubts"] == ["assuming that fastnorm is not installed (train.py:4)"]
     assert found["peak"] == explained(tmp_path, SCRIPT.replace("NORM", OWN))["peak"]
 
 

@@ -182,12 +182,12 @@ def sample(model):
 @pytest.mark.parametrize(
     ("given", "gives"),
     [
-        ('B = int(os.environ.get("ROWS", str(rows)))', "where ROWS is not set"),
+        ('B = int(os.environ.get("ROWS", str(rows)))', "if ROWS is not set"),
         (
             "parser = argparse.ArgumentParser()\n"
             'parser.add_argument("--rows", type=int, default=rows)\n'
             "B = parser.parse_args().rows",
-            "where --rows is not given",
+            "if --rows is not given",
         ),
     ],
 )

@@ -185,14 +185,14 @@ def test_a_batch_that_is_cut_behind_get_batch_is_doubted(tmp_path: Path) -> None
     cut = SCRIPT.replace("logits, loss = model(X, Y)", "logits, loss = model(X[:4], Y[:4])")
     found = explained(tmp_path, "batch_size = 16\n", script=cut)
     assert found["trust"] == "doubted"
-    assert "16x128 tokens; as it is read, it is 4x128" in " ".join(map(str, found["doubts"]))
+    assert "16x128 tokens; in the script it is 4x128" in " ".join(map(str, found["doubts"]))
 
 
 def test_passes_that_are_not_those_of_the_setting_are_doubted(tmp_path: Path) -> None:
     twice = SCRIPT.replace("(loss / gradient", "model(X, Y)[1].backward(); (loss / gradient")
     found = explained(tmp_path, "batch_size = 16\n", script=twice)
     assert found["trust"] == "doubted"
-    assert "4 passes; as it is read, it has 8" in " ".join(map(str, found["doubts"]))
+    assert "4 passes per step; in the script it is 8" in " ".join(map(str, found["doubts"]))
 
 
 def test_a_vocabulary_that_is_not_here_stays_unknown(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_an_argument_that_only_a_run_tells_is_named_where_it_matters(tmp_path: P
         assert (found.trust is Trust.READ) is trusted
         if not trusted:
             said = found.why_unknown + " ".join(map(str, found.doubts))
-            assert "cannot be read" in said and "train.py:" in said
+            assert "cannot read" in said and "train.py:" in said
 
 
 def test_the_largest_micro_batch_is_the_one_that_trying_them_all_finds(tmp_path: Path) -> None:

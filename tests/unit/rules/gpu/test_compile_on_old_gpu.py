@@ -38,7 +38,7 @@ def test_a_choice_is_not_flattened_without_asking() -> None:
     text = "big = True\ncompile = True if big else False\nbatch_size = 1\n"
     assert BENCH.fixed(text) == text
     (note,) = BENCH.finding(text).notes
-    assert note.endswith("one value would take the place of compile = True if big else False")
+    assert note.endswith("one value would replace compile = True if big else False")
     assert "compile = False\n" in BENCH.fixed(text, unsafe=True)
 
 

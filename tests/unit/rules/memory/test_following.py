@@ -27,7 +27,7 @@ def test_one_number_is_changed(following: str) -> None:
     assert BENCH.fixed(text) == text.replace("batch_size = 64\n", "batch_size = 4\n")
     fix = BENCH.finding(text).fix
     assert fix is not None
-    assert fix.title == "Set batch_size = 4; gradient_accumulation_steps = 128 follows"
+    assert fix.title == "Set batch_size = 4; gradient_accumulation_steps = 128 follows from it"
 
 
 @pytest.mark.parametrize(
