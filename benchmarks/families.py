@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 
 from nanolint.gpus.lookup import find  # noqa: E402
 from nanolint.lsp.session import Session  # noqa: E402
-from nanolint.memory import family, recorded, recording  # noqa: E402
+from nanolint.recording import family, recorded, recording  # noqa: E402
 
 
 def main() -> None:

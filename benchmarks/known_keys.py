@@ -28,8 +28,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 from benchmarks.lsp import CONFIG  # noqa: E402
 from nanolint.lsp import serving  # noqa: E402
 from nanolint.lsp.session import Session  # noqa: E402
-from nanolint.memory import named  # noqa: E402
 from nanolint.settings import validation  # noqa: E402
+from nanolint.tape import named  # noqa: E402
 from tests.support.project_tree import write_project  # noqa: E402
 
 ROUNDS, WARM_UP = 40, 10

@@ -15,10 +15,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.verdict.replay import replay
-from nanolint.memory.verdict.search import best_micro_batch
-from nanolint.memory.verdict.verdict import judge
 from nanolint.trainers.nanogpt.resolve import default_run
+from nanolint.verdict.replay import replay
+from nanolint.verdict.search import best_micro_batch
+from nanolint.verdict.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ def milliseconds(call: Callable[[], object]) -> float:
 def empty_caches() -> None:
     """Forget everything that the memory model remembers between calls."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("nanolint.memory"):
+        if name.startswith("nanolint."):
             for value in vars(module).values():
                 clear = getattr(value, "cache_clear", None)
                 if clear is not None:

@@ -92,13 +92,12 @@ TRICKS = (
     ),
     Trick(
         "layers of a model that is read are copied (`model/reading/alike.py`), not compiled",
-        "import nanolint.memory.model.reading.alike as m;"
-        "m.Layers.look_at = lambda self, model: None",
+        "import nanolint.interpreter.alike as m;m.Layers.look_at = lambda self, model: None",
         OWN_EAGER,
     ),
     Trick(
         "what would not fit by two readings is not read (`verdict/growth.py`), not compiled",
-        "import nanolint.memory.verdict.growth as m; m.Growth.guess = lambda *_: None",
+        "import nanolint.verdict.growth as m; m.Growth.guess = lambda *_: None",
         EAGER,
     ),
     Trick(

@@ -20,25 +20,25 @@ sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 
 from nanolint.linting.engine import read  # noqa: E402
 from nanolint.linting.plan import make_plan  # noqa: E402
-from nanolint.memory.allocator.play import play  # noqa: E402
-from nanolint.memory.own_tape import BATCH  # noqa: E402
-from nanolint.memory.recording import allocated_peak, record  # noqa: E402
-from nanolint.memory.tape import Component, Phase  # noqa: E402
-from nanolint.memory.verdict.replay import replay  # noqa: E402
-from nanolint.memory.verdict.ways.blocks import blocks_checkpointed  # noqa: E402
-from nanolint.memory.verdict.ways.logits import logits_deleted  # noqa: E402
+from nanolint.recording.own_tape import BATCH  # noqa: E402
+from nanolint.recording.recording import allocated_peak, record  # noqa: E402
 from nanolint.rule.context import Context  # noqa: E402
 from nanolint.run.run import Attention  # noqa: E402
 from nanolint.settings.schema import discover  # noqa: E402
+from nanolint.tape.allocator.play import play  # noqa: E402
+from nanolint.tape.tape import Component, Phase  # noqa: E402
 from nanolint.trainers.nanogpt.own import own_script  # noqa: E402
 from nanolint.units import MIB, format_bytes  # noqa: E402
+from nanolint.verdict.replay import replay  # noqa: E402
+from nanolint.verdict.ways.blocks import blocks_checkpointed  # noqa: E402
+from nanolint.verdict.ways.logits import logits_deleted  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.gpus.gpu import Gpu, Machine
-    from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
+    from nanolint.tape.tape import Tape
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.gpus.lookup import find
-from nanolint.memory.allocator.play import play
-from nanolint.memory.events import write_own
-from nanolint.memory.loop.played import representative
-from nanolint.memory.moments import summits
-from nanolint.memory.recording import card_of
-from nanolint.memory.shapes import Shapes
-from nanolint.memory.tape import Tape
-from nanolint.memory.tensors.asked import Asked
-from nanolint.memory.torch import takes_oldest_block
-from nanolint.memory.verdict.verdict import judge
+from nanolint.recording.events import write_own
+from nanolint.recording.recording import card_of
+from nanolint.recording.shapes import Shapes
 from nanolint.run.run import Attention, Run
+from nanolint.script.played import representative
+from nanolint.tape.allocator.play import play
+from nanolint.tape.moments import summits
+from nanolint.tape.tape import Tape
+from nanolint.tape.torch import takes_oldest_block
+from nanolint.tensors.asked import Asked
 from nanolint.trainers.nanogpt.resolve import default_run
+from nanolint.verdict.verdict import judge
 from validation.record_derived import figures
 from validation.record_derived import release_of as derived_with
 from validation.record_read import CARD, case_of

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.gpu import Gpu
-from nanolint.memory.verdict.replay import Replay, replay
 from nanolint.run.run import Attention, Run
 from nanolint.trainers.nanogpt.resolve import default_run
+from nanolint.verdict.replay import Replay, replay
 from validation.accuracy import page_with
 
 GIB = 1 << 30

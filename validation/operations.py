@@ -1,6 +1,6 @@
 """Single operations over random shapes, types, layouts and modes: what both sides are asked.
 
-An operation is written once, as an expression for torch; ``nanolint.memory.tensors`` is asked for
+An operation is written once, as an expression for torch; ``nanolint.tensors`` is asked for
 the very same, in tests/tables/operations.py. A case is plain data.
 """
 

@@ -19,18 +19,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.model.reading.values import Unread
-from nanolint.memory.verdict.replay import replay
+from nanolint.interpreter.values import Unread
 from nanolint.run.settled import Options
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.project import NANOGPT, find_project
 from nanolint.trainers.nanogpt.resolve import resolve
+from nanolint.verdict.replay import replay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from nanolint.memory.verdict.replay import Replay
     from nanolint.source.values import Plain
+    from nanolint.verdict.replay import Replay
 
 CARD = "rtx-3090"
 FILES = ("train.py", "model.py", "configurator.py")

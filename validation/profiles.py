@@ -27,21 +27,21 @@ from nanolint.cli.parser import UsageError
 from nanolint.cli.profile import Profiler, config_of, profile
 from nanolint.cli.streams import Streams
 from nanolint.gpus.lookup import find
-from nanolint.memory.allocator.play import play
-from nanolint.memory.profile import profiled
-from nanolint.memory.recording import allocated_peak
-from nanolint.memory.verdict.search import divisors_down
-from nanolint.memory.verdict.verdict import comfortable_limit
+from nanolint.recording.recording import allocated_peak
 from nanolint.run.program import Profiled
+from nanolint.tape.allocator.play import play
+from nanolint.tape.profile import profiled
 from nanolint.trace.failures import explained
 from nanolint.trace.launch import read_command
 from nanolint.trace.process import Asked, PretendedCard, Request, Tracer
 from nanolint.trace.traced import read
+from nanolint.verdict.search import divisors_down
+from nanolint.verdict.verdict import comfortable_limit
 
 if TYPE_CHECKING:
     from nanolint.cli.config_file import ConfigFile
-    from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
+    from nanolint.tape.tape import Tape
     from nanolint.trace.traced import Traced
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
-from nanolint.memory.recording import record
+from nanolint.recording.recording import record
 from nanolint.run.program import ReadModel, SourceText
 from nanolint.run.run import Attention, Run
 from nanolint.trace.process import PretendedCard, Request, trace
@@ -17,7 +17,7 @@ from nanolint.trace.traced import Traced, read
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
-    from nanolint.memory.tape import Tape
+    from nanolint.tape.tape import Tape
 
 MODELS = Path(__file__).parent / "models"
 TRAIN = MODELS / "train.py"

@@ -26,7 +26,7 @@ from nanolint.cli.profile import config_of
 from nanolint.cli.streams import Streams
 from nanolint.files.notes import forget
 from nanolint.gpus.lookup import find
-from nanolint.memory.recording import record
+from nanolint.recording.recording import record
 from nanolint.rule.case import case_of
 from nanolint.run.program import ReadScript
 from validation.read_models import entries, first_difference
@@ -35,8 +35,8 @@ from validation.trace_scripts import HERE, Row, played, rows, traced, write
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
+    from nanolint.tape.tape import Tape
 
 PAGE = Path(__file__).parent / "trainers.md"
 TABLE = re.compile(r"(?s)(?<=<!-- scripts that are read -->\n).*?(?=<!-- end -->)")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
-from nanolint.memory.allocator.play import play
+from nanolint.tape.allocator.play import play
 from nanolint.trace.process import PretendedCard
 from validation.oracle import Oracle, Row, figures, parser, record
 

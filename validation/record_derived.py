@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
-from nanolint.memory.allocator.play import play
-from nanolint.memory.moments import summits
+from nanolint.tape.allocator.play import play
+from nanolint.tape.moments import summits
 from nanolint.trace.process import PretendedCard
 from validation.oracle import Row, record
 from validation.record_read import CARD, CLASSES, TORCH, case_of
 
 if TYPE_CHECKING:
-    from nanolint.memory.tape import Tape
+    from nanolint.tape.tape import Tape
 
 TABLE = Path(__file__).parent / "recorded" / "derived.json"
 # What each model is built with, and (batch, tokens, words, type).

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
-from nanolint.memory.moments import last_pass
-from nanolint.memory.recording import located
+from nanolint.recording.recording import located
+from nanolint.tape.moments import last_pass
 from nanolint.trace.process import PretendedCard
 from validation.oracle import Row, record
 from validation.record_read import CARD, TORCH, case_of, configs
@@ -32,7 +32,7 @@ from validation.zoo_models import ENTRIES
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
-    from nanolint.memory.tape import Tape
+    from nanolint.tape.tape import Tape
     from validation.read_models import Case
 
 TABLE = Path(__file__).parent / "recorded" / "lines.json"

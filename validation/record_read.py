@@ -16,7 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
-from nanolint.memory.recording import allocated_peak
+from nanolint.recording.recording import allocated_peak
 from nanolint.run.program import SourceText
 from nanolint.trace.process import PretendedCard
 from validation.oracle import Row, record

@@ -3,7 +3,7 @@
     python validation/record_releases.py path/to/nanoGPT --torch 2.12 --python .venv-2.12/bin/python
 
 Some rows of the compiled table, compiled and eager, on some cards, and some that are eager alone,
-for one release at a time: they hold what ``nanolint/memory/torch.py`` says of it. ``--eager``
+for one release at a time: they hold what ``nanolint/tape/torch.py`` says of it. ``--eager``
 traces the eager ones. The other options are those of record_compiled.py.
 """
 

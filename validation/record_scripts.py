@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
-from nanolint.memory.recording import allocated_peak
+from nanolint.recording.recording import allocated_peak
 from nanolint.trace.launch import read_command
 from nanolint.trace.process import PretendedCard, Request, trace
 from nanolint.trace.traced import Traced, read

@@ -20,13 +20,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from accuracy import recorded, tape_of  # a script's neighbour
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.allocator.play import play
-from nanolint.memory.events import write_own
-from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import card_of, runs_compiled
-from nanolint.memory.shapes import Shapes
-from nanolint.memory.tape import Tape
-from nanolint.memory.tensors.asked import Asked
+from nanolint.recording.events import write_own
+from nanolint.recording.recording import card_of, runs_compiled
+from nanolint.recording.shapes import Shapes
+from nanolint.script.played import representative
+from nanolint.tape.allocator.play import play
+from nanolint.tape.tape import Tape
+from nanolint.tensors.asked import Asked
 from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
-from nanolint.memory.allocator.caching import CachingAllocator
+from nanolint.tape.allocator.caching import CachingAllocator
 from nanolint.trace.launch import read_command
 from nanolint.trace.process import PretendedCard, Request, trace
 from nanolint.trace.traced import Traced, read
 
 if TYPE_CHECKING:
-    from nanolint.memory.tape import Tape
+    from nanolint.tape.tape import Tape
 
 HERE = Path(__file__).parent
 TABLE = HERE / "recorded" / "scripts.json"

@@ -21,7 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
 from nanolint.memory.model.read import Unread
-from nanolint.memory.recording import allocated_peak
+from nanolint.recording.recording import allocated_peak
 from nanolint.run.program import SourceText
 from nanolint.trace.process import Asked, PretendedCard, Request, Tracer
 from nanolint.trace.traced import read

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from nanolint.cli.launched import Launched
     from nanolint.cli.streams import Streams
-    from nanolint.memory.tape import Tape
     from nanolint.rule.case import Case
     from nanolint.run.flags import Flag, LaunchLine
     from nanolint.run.settled import Resolution
+    from nanolint.tape.tape import Tape
 
 
 def only_run(
@@ -135,7 +135,7 @@ def _case(run: Launched, options: Namespace, streams: Streams) -> Case | None:
 
 def _same(one: Case | None, other: Case | None) -> bool:
     """Whether two runs are described alike, doubted alike, and allocate the same."""
-    from nanolint.memory.recording import recorded
+    from nanolint.recording.recording import recorded
 
     if one is None or other is None:
         return one is other  # of two that hold no run, one says why

@@ -86,10 +86,10 @@ def _rows(config: ConfigFile, targets: Sequence[tuple[Machine, bool]]) -> list[R
 
 
 def _row(config: ConfigFile, of: tuple[Machine, bool]) -> Row:
-    from nanolint.memory.model.reading.values import Unread
-    from nanolint.memory.verdict.fit import best_fit
+    from nanolint.interpreter.values import Unread
     from nanolint.report.fit import Row
     from nanolint.rule.case import Case
+    from nanolint.verdict.fit import best_fit
 
     target, named = of
     case = config.case(target)

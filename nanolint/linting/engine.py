@@ -12,13 +12,13 @@ from nanolint.linting.registry import describe, is_built_in
 from nanolint.linting.setup import Setup, Skipped
 from nanolint.linting.suppressing import unsuppressed
 from nanolint.linting.tempering import tempered
-from nanolint.memory.turns import give_way
 from nanolint.rule.api import NO_TARGET, Need
 from nanolint.rule.case import Case, case_of
 from nanolint.rule.context import ELSEWHERE, Context, Launched, SyntaxFault
 from nanolint.run.settled import Override
 from nanolint.source.assignments import Comment, Module
 from nanolint.source.values import Known
+from nanolint.tape.turns import give_way
 from nanolint.trainers.nanogpt.kind import (
     FileKind,
     among_configs,

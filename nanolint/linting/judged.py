@@ -6,13 +6,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.memory.model.reading.values import Unread
-from nanolint.memory.verdict import words
-from nanolint.memory.verdict.ladder import ladder
-from nanolint.memory.verdict.timed import decided
-from nanolint.memory.verdict.verdict import Outcome
+from nanolint.interpreter.values import Unread
 from nanolint.run.trust import Trust, in_short, way_out
 from nanolint.units import GIB
+from nanolint.verdict import words
+from nanolint.verdict.ladder import ladder
+from nanolint.verdict.timed import decided
+from nanolint.verdict.verdict import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

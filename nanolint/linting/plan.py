@@ -17,11 +17,11 @@ from nanolint.linting import registry
 from nanolint.linting.adjusting import Adjustments
 from nanolint.linting.registry import Registry, Selection, UnknownRule
 from nanolint.linting.setup import Setup
-from nanolint.memory.torch import native_doubts
 from nanolint.run.settled import NO_LINE, Options
 from nanolint.settings.tables import SettingsError
 from nanolint.settings.targets import OPTION, Choice, choose, usual
 from nanolint.settings.torch_version import NEWEST, find_native_packages, find_torch_version
+from nanolint.tape.torch import native_doubts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

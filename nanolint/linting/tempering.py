@@ -61,7 +61,7 @@ def _leaves_open(case: Case) -> bool:
 
 def _is_close(case: Case) -> bool:
     """Whether what is lacking is within the recorded error of the way that was used."""
-    from nanolint.memory.verdict.verdict import error_per_mille
+    from nanolint.verdict.verdict import error_per_mille
 
     verdict = case.verdict
     if verdict is None:

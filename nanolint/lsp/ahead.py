@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 from nanolint.frames import in_one_piece
 from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.likely import OTHERS, likely_texts
-from nanolint.memory.family import remember_many
-from nanolint.memory.newest import hold_newest
-from nanolint.memory.recording import kind
-from nanolint.memory.turns import GaveWay, give_way, giving_way, resting
+from nanolint.recording.family import remember_many
+from nanolint.recording.recording import kind
+from nanolint.tape.newest import hold_newest
+from nanolint.tape.turns import GaveWay, give_way, giving_way, resting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.load import TROUBLE, load_of
-from nanolint.memory.verdict.words import margin
 from nanolint.run.trust import in_short
 from nanolint.trainers.nanogpt.kind import FileKind
+from nanolint.verdict.words import margin
 
 if TYPE_CHECKING:
     from nanolint.rule.case import Case

@@ -14,8 +14,6 @@ from nanolint.lsp.load import DOUBT, load_of, loads, tightest
 from nanolint.lsp.markdown import code, escaped
 from nanolint.lsp.remarks import meaning_in
 from nanolint.lsp.steps import share, steps
-from nanolint.memory.verdict.replay import replay
-from nanolint.memory.verdict.search import best_micro_batch
 from nanolint.report.explain.settings import place
 from nanolint.report.explain.words import OUTCOMES
 from nanolint.report.urls import page_text, page_url
@@ -26,13 +24,14 @@ from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.kind import FileKind
 from nanolint.units import format_bytes
+from nanolint.verdict.replay import replay
+from nanolint.verdict.search import best_micro_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.diagnostics import Span
     from nanolint.lsp.steps import Share, Step
-    from nanolint.memory.verdict.changes import Change
     from nanolint.rule.api import Rule
     from nanolint.rule.case import Case
     from nanolint.rule.context import Context
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from nanolint.run.settled import Project, Setting
     from nanolint.source.suppressions import Suppression
     from nanolint.source.values import Plain, Value
+    from nanolint.verdict.changes import Change
 
 LONGEST_VALUE = 60  # characters
 

@@ -10,7 +10,7 @@ from nanolint.files import notes
 from nanolint.frozen import dataclass
 from nanolint.linting.engine import Report, judge, lint, read
 from nanolint.linting.fixing import Fixed, fix_text, is_wanted, offered
-from nanolint.memory import kept
+from nanolint.recording import kept
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind
 
 if TYPE_CHECKING:

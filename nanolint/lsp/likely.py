@@ -17,9 +17,9 @@ from nanolint.lsp.likely_numbers import (
     sizes,
 )
 from nanolint.lsp.micro_batch import micro_batch_span
-from nanolint.memory.numbers import COUNTS as COUNTED
-from nanolint.memory.verdict.verdict import Outcome
 from nanolint.source.values import Known
+from nanolint.tape.numbers import COUNTS as COUNTED
+from nanolint.verdict.verdict import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

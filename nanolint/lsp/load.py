@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.memory.verdict.verdict import Outcome
-from nanolint.memory.verdict.words import share
+from nanolint.verdict.verdict import Outcome
+from nanolint.verdict.words import share
 
 if TYPE_CHECKING:
-    from nanolint.memory.verdict.verdict import Verdict
     from nanolint.rule.case import Case
     from nanolint.rule.context import Context
+    from nanolint.verdict.verdict import Verdict
 
 # What is said of a run; a comfortable one needs no words.
 TROUBLE = {

@@ -13,8 +13,8 @@ from nanolint.source.text import LineIndex
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from nanolint.memory.lines import LineMemory
     from nanolint.rule.case import Case
+    from nanolint.verdict.lines import LineMemory
 
 LEAST_PERCENT = 1  # of the peak: a function with less has no lens
 MOST_TENSORS = 4

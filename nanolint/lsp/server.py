@@ -19,7 +19,7 @@ from nanolint.lsp.judgements import Judgements
 from nanolint.lsp.positions import Positions
 from nanolint.lsp.protocol import StrictProtocol
 from nanolint.lsp.session import Session
-from nanolint.memory import kept
+from nanolint.recording import kept
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping

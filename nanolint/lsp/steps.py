@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.memory.verdict.changes import SMALLEST_CONTEXT, Change
-from nanolint.memory.verdict.replay import peak_change
 from nanolint.rule.case import case_of
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Layer
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_SIZES
+from nanolint.verdict.changes import SMALLEST_CONTEXT, Change
+from nanolint.verdict.replay import peak_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanolint.memory.verdict.verdict import Outcome
     from nanolint.rule.case import Case
     from nanolint.rule.context import Context
     from nanolint.run.run import Run
     from nanolint.source.values import Plain
+    from nanolint.verdict.verdict import Outcome
 
 GRID = 64  # tokens, or rows of the vocabulary: kernels like multiples of it
 SOME_DROPOUT = 0.1  # what nanoGPT's train.py suggests for finetuning

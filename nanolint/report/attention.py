@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.torch import prefers_cudnn_attention
 from nanolint.run.run import Attention
+from nanolint.tape.torch import prefers_cudnn_attention
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
@@ -20,7 +20,7 @@ def attention_word(run: Run, target: Machine | None) -> str:
     prefers = capability is not None and prefers_cudnn_attention(run.torch, capability[0])
     if not prefers or run.attention is not Attention.FLASH or not run.n_head:
         return run.attention.value  # of a script that is read no head is known, and none is shown
-    from nanolint.memory.tensors.ops.cudnn_attention import is_able
+    from nanolint.tensors.ops.cudnn_attention import is_able
 
     width = run.n_embd // run.n_head
     takes = is_able(width, width, run.dropout, run.torch, learns=True)

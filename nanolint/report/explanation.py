@@ -17,12 +17,12 @@ from nanolint.trainers.nanogpt.places import line_of
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
     from nanolint.linting.texts import Name
-    from nanolint.memory.verdict.alternatives import Alternatives
-    from nanolint.memory.verdict.replay import OutOfMemory, Replay
-    from nanolint.memory.verdict.verdict import Verdict
     from nanolint.rule.case import Case
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
+    from nanolint.verdict.alternatives import Alternatives
+    from nanolint.verdict.replay import OutOfMemory, Replay
+    from nanolint.verdict.verdict import Verdict
 
 RUN_KEYS = (
     *("batch_size", "gradient_accumulation_steps", "world_size", "block_size"),
@@ -163,7 +163,7 @@ def _peak(replay: Replay, verdict: Verdict | None, run: Run) -> dict[str, Any]:
 
 def _ways_out(verdict: Verdict | None, ways: Alternatives | None) -> list[dict[str, Any]]:
     """What would help a run that has no room to spare, by what it costs; so far it was tried."""
-    from nanolint.memory.verdict.verdict import Outcome
+    from nanolint.verdict.verdict import Outcome
 
     if verdict is None or verdict.outcome is Outcome.COMFORTABLE:
         return []
@@ -194,10 +194,10 @@ def explained(
     name: str, case: Case, lines: LineIndex, torch: tuple[int, int] | None
 ) -> Explanation:
     """Replay the run of ``case``, a file called ``name``, and judge it on the target if any."""
-    from nanolint.memory.verdict.overhead import overhead
-    from nanolint.memory.verdict.replay import replay
-    from nanolint.memory.verdict.verdict import usable_bytes
     from nanolint.settings.torch_version import NEWEST
+    from nanolint.verdict.overhead import overhead
+    from nanolint.verdict.replay import replay
+    from nanolint.verdict.verdict import usable_bytes
 
     run, target, verdict = case.run, case.target, case.verdict
     unlimited = None

@@ -6,20 +6,20 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from nanolint.frozen import dataclass
-from nanolint.memory.verdict.speed import LEAST_PERCENT, MOST_PERCENT, speed
-from nanolint.memory.verdict.words import amount, room
 from nanolint.report.printer import printable
 from nanolint.run.trust import least, ordered
+from nanolint.verdict.speed import LEAST_PERCENT, MOST_PERCENT, speed
+from nanolint.verdict.words import amount, room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.gpus.gpu import Machine
-    from nanolint.memory.verdict.fit import Fit
     from nanolint.report.printer import Printer
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
     from nanolint.run.trust import Doubt
+    from nanolint.verdict.fit import Fit
 
 _LINE = re.compile(r":\d+(?=\))")  # in a place within a doubt
 MICRO_BATCH, ACCUMULATION = "batch_size", "accumulation"

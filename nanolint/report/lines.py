@@ -7,18 +7,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.frozen import dataclass
-from nanolint.memory.lines import lines_of, located_run
 from nanolint.run.program import ReadModel, ReadScript
 from nanolint.source.python import new_tree
 from nanolint.source.text import LineIndex
+from nanolint.verdict.lines import lines_of, located_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from nanolint.memory.lines import Lines
-    from nanolint.memory.locating import Line, Where
-    from nanolint.memory.tape import Handle
     from nanolint.rule.case import Case
+    from nanolint.tape.locating import Line, Where
+    from nanolint.tape.tape import Handle
+    from nanolint.verdict.lines import Lines
 
 
 class Function(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanolint.memory.tape import Component
+from nanolint.tape.tape import Component
 
 # Paul Tol's light scheme: told apart by colour-blind readers, and dark text is legible on each.
 # From the bottom of the stack: what always stays first, what comes and goes on top.

@@ -6,18 +6,18 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
 from nanolint.frozen import dataclass
-from nanolint.memory.tape import Phase
-from nanolint.memory.verdict.replay import COMPONENTS
 from nanolint.report.explain.words import PHASES
 from nanolint.report.palette import ALARM, FAINT, INK, LAYERS, REST
 from nanolint.report.step import Step, step_of
+from nanolint.tape.tape import Phase
 from nanolint.units import GIB, MIB, format_bytes
+from nanolint.verdict.replay import COMPONENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.memory.verdict.replay import OutOfMemory
     from nanolint.report.plot_subject import Subject
+    from nanolint.verdict.replay import OutOfMemory
 
 THINNEST_LABELLED = 0.034  # of the axis: a band that still holds a line of text
 THINNEST_KEYED = 0.004  # of the axis: a thinner band cannot be seen, so its name is left out

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from nanolint.frozen import dataclass
-from nanolint.memory.recording import runs_compiled
-from nanolint.memory.verdict.replay import replay, replay_tape
+from nanolint.recording.recording import runs_compiled
 from nanolint.report.printer import printable
+from nanolint.verdict.replay import replay, replay_tape
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
-    from nanolint.memory.tape import Tape
-    from nanolint.memory.verdict.replay import OutOfMemory, Replay
     from nanolint.rule.case import Case
+    from nanolint.tape.tape import Tape
+    from nanolint.verdict.replay import OutOfMemory, Replay
 
 LONGEST_NAME = 48  # characters of the name in the title
 

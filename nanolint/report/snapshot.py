@@ -10,17 +10,17 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.allocator.placements import Placements
-from nanolint.memory.recording import record
+from nanolint.recording.recording import record
 from nanolint.report.explain.words import COMPONENTS, PHASES
 from nanolint.report.lines import places_of
+from nanolint.tape.allocator.placements import Placements
 
 if TYPE_CHECKING:
-    from nanolint.memory.allocator.placements import Placement, Segment
-    from nanolint.memory.locating import Line
-    from nanolint.memory.tape import Tape
     from nanolint.report.lines import Places
     from nanolint.rule.case import Case
+    from nanolint.tape.allocator.placements import Placement, Segment
+    from nanolint.tape.locating import Line
+    from nanolint.tape.tape import Tape
 
 PROTOCOL = 4  # as torch.save's reader and every Python since 3.4 know it
 SMALL_SEGMENT = 2 << 20  # bytes; PyTorch says "small" of segments of this size

@@ -6,12 +6,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frozen import dataclass
-from nanolint.memory.tape import Phase
+from nanolint.tape.tape import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.memory.verdict.replay import Moment
+    from nanolint.verdict.replay import Moment
 
 MICRO_STEPS = 2  # shown: the first, and one on top of accumulated gradients; the others are alike
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.moments import summits
-from nanolint.memory.verdict.replay import replay_tape
-from nanolint.memory.verdict.timed import padding
-from nanolint.memory.verdict.verdict import Outcome
 from nanolint.report.explain import budget, card, failure
 from nanolint.report.explain.words import OUTCOMES
 from nanolint.report.explanation import gpu_json, oom_json
 from nanolint.report.printer import printable
+from nanolint.tape.moments import summits
 from nanolint.units import MIB, format_bytes
+from nanolint.verdict.replay import replay_tape
+from nanolint.verdict.timed import padding
+from nanolint.verdict.verdict import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.memory.verdict.replay import Replay
     from nanolint.report.printer import Printer
     from nanolint.trace.traced import Traced
     from nanolint.trace.verdict import TracedVerdict
+    from nanolint.verdict.replay import Replay
 
 NO_TERMINAL, WIDEST = 80, 100  # columns
 MOST_PRINTED = 8  # lines, of what the script printed

@@ -16,17 +16,7 @@ target GPU, which has the resolved run and the verdict on it. Edits of the text 
 from nanolint.diagnostics import Edit, FileEdits, Fix, FlagSpan, Related, Safety, Severity, Span
 from nanolint.gpus import abilities
 from nanolint.gpus.gpu import Gpu, Machine
-from nanolint.memory.recording import allocated_bytes, allocates, runs_compiled, state_bytes
-from nanolint.memory.tape import Phase
-from nanolint.memory.verdict import changes
-from nanolint.memory.verdict.changes import Change
-from nanolint.memory.verdict.floor import is_under_floor, step_floor_bytes
-from nanolint.memory.verdict.replay import OutOfMemory
-from nanolint.memory.verdict.search import best_micro_batch
-from nanolint.memory.verdict.smaller_step import best_smaller_step
-from nanolint.memory.verdict.smallest import smallest_card
-from nanolint.memory.verdict.verdict import Outcome, Verdict, is_comfortable, judge
-from nanolint.memory.verdict.words import amount, brief, headline, probably
+from nanolint.recording.recording import allocated_bytes, allocates, runs_compiled, state_bytes
 from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Need, Once, Rule, rule
 from nanolint.rule.case import Case
 from nanolint.rule.context import Context
@@ -50,12 +40,22 @@ from nanolint.source.assignments import EVERY, Assignment, Comment
 from nanolint.source.python import expression_tree, nodes, python_tree
 from nanolint.source.suppressions import SuppressedCode, Suppression
 from nanolint.source.values import Known, Scalar
+from nanolint.tape.tape import Phase
 from nanolint.trainers.nanogpt.configs import config_runs
 from nanolint.trainers.nanogpt.executing import obstacle
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_SIZES
 from nanolint.trainers.nanogpt.resolve import resolve
 from nanolint.trainers.nanogpt.vocabulary import datasets, has_dataset
 from nanolint.units import format_bytes
+from nanolint.verdict import changes
+from nanolint.verdict.changes import Change
+from nanolint.verdict.floor import is_under_floor, step_floor_bytes
+from nanolint.verdict.replay import OutOfMemory
+from nanolint.verdict.search import best_micro_batch
+from nanolint.verdict.smaller_step import best_smaller_step
+from nanolint.verdict.smallest import smallest_card
+from nanolint.verdict.verdict import Outcome, Verdict, is_comfortable, judge
+from nanolint.verdict.words import amount, brief, headline, probably
 
 __all__ = [
     "EVERY",

@@ -9,12 +9,12 @@ from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
-    from nanolint.memory.verdict.alternatives import Alternatives
-    from nanolint.memory.verdict.verdict import Verdict
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
     from nanolint.source.values import Value
     from nanolint.trainers.nanogpt.config import Config
+    from nanolint.verdict.alternatives import Alternatives
+    from nanolint.verdict.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class Case:
     @cached_property
     def resolution(self) -> Resolution:
         """What is known of the run, its model read where that is its own."""
-        from nanolint.memory.readable import if_readable, own
+        from nanolint.verdict.readable import if_readable, own
 
         read = own if self.settled.read is None else if_readable
         found, rivals = read(self.settled, self.target), self.settled.rivals
         if rivals is not None and found.doubts[:1] == (rivals.doubt,):
-            from nanolint.memory.rivals import without_rivals
+            from nanolint.verdict.rivals import without_rivals
 
             found = without_rivals(found, rivals, self.target)
         if not found.doubts or self.target is None:
             return found
-        from nanolint.memory.verdict.timed import decided
+        from nanolint.verdict.timed import decided
 
         return decided(found, self.target)
 
@@ -67,7 +67,7 @@ class Case:
         """Whether the run fits the target; None without a run, a target, or a CUDA device."""
         if self.run is None or self.target is None or not self.run.on_gpu:
             return None
-        from nanolint.memory.verdict.verdict import judge
+        from nanolint.verdict.verdict import judge
 
         return judge(self.run, self.target)
 
@@ -76,7 +76,7 @@ class Case:
         """What else could be run, each tried as it is asked for; None where there is no verdict."""
         if self.verdict is None or self.run is None:
             return None
-        from nanolint.memory.verdict.alternatives import Alternatives
+        from nanolint.verdict.alternatives import Alternatives
 
         return Alternatives(self.run, self.verdict.target, self.resolution.equation)
 

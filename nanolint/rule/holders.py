@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import SourceLine
 from nanolint.files.door import is_file
-from nanolint.memory.holding import holding
-from nanolint.memory.verdict.words import amount
 from nanolint.run.program import ReadModel, ReadScript
+from nanolint.verdict.holding import holding
+from nanolint.verdict.words import amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,18 +12,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.memory.allocator.play import play
-from nanolint.memory.profile import tape_of
-from nanolint.memory.recording import allocated_peak
+from nanolint.recording.recording import allocated_peak
 from nanolint.run.profile import HeldOut, Kind, Regime, represented
 from nanolint.run.profile_file import LONGEST_TEXT
+from nanolint.tape.allocator.play import play
+from nanolint.tape.profile import tape_of
 from nanolint.trace.polynomial import polynomial
 from nanolint.trace.survey import FITTED, Survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from nanolint.memory.tape import Tape
+    from nanolint.tape.tape import Tape
     from nanolint.trace.survey import Point, Tracer
 
 MOST_TRACES = 60

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
-from nanolint.memory.tape import ROUNDING
+from nanolint.tape.tape import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.memory.recording import allocated_peak
-from nanolint.memory.verdict.search import divisors_down
+from nanolint.recording.recording import allocated_peak
 from nanolint.run.profile import LARGEST_BATCH, represented
 from nanolint.trace.fit import MOST_TRACES, fit
 from nanolint.trace.guarded import CannotTrace
 from nanolint.trainers.script.modules import find_module, imports, roots_of
+from nanolint.verdict.search import divisors_down
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
-    from nanolint.memory.tape import Tape
+    from nanolint.tape.tape import Tape
 
     Tracer: TypeAlias = Callable[[int, int], "Point | None"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import UserError
 from nanolint.frozen import dataclass
-from nanolint.memory.tape import Component, Phase, Tape
+from nanolint.tape.tape import Component, Phase, Tape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.cached import cached_property
-from nanolint.memory.allocator.play import play
-from nanolint.memory.constants import TRACE_ERROR_PER_MILLE
-from nanolint.memory.torch import takes_oldest_block
-from nanolint.memory.verdict.overhead import overhead
-from nanolint.memory.verdict.replay import replay_tape
-from nanolint.memory.verdict.verdict import Outcome, usable_bytes
+from nanolint.tape.allocator.play import play
+from nanolint.tape.constants import TRACE_ERROR_PER_MILLE
+from nanolint.tape.torch import takes_oldest_block
+from nanolint.verdict.overhead import overhead
+from nanolint.verdict.replay import replay_tape
+from nanolint.verdict.verdict import Outcome, usable_bytes
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
-    from nanolint.memory.allocator.play import Playback
-    from nanolint.memory.verdict.replay import OutOfMemory, Replay
+    from nanolint.tape.allocator.play import Playback
     from nanolint.trace.traced import Traced
+    from nanolint.verdict.replay import OutOfMemory, Replay
 
 
 class TracedVerdict:

@@ -16,8 +16,8 @@ from nanolint.lsp.likely import FOLLOWED, OTHERS, Likely, likely_texts
 from nanolint.lsp.likely_numbers import micro_batches, sizes
 from nanolint.lsp.server import NanolintServer
 from nanolint.lsp.session import Session
-from nanolint.memory import recording
-from nanolint.memory.turns import turn
+from nanolint.recording import recording
+from nanolint.tape.turns import turn
 from tests.support.project_tree import write_project
 from tests.unit.trainers.written_scripts import script
 

@@ -19,13 +19,13 @@ from nanolint.linting.engine import Report, lint
 from nanolint.linting.fixing import Fixed, fix_text, is_wanted
 from nanolint.linting.registry import Selection, load
 from nanolint.linting.setup import Setup
-from nanolint.memory.verdict.verdict import Outcome, judge
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import Options
 from nanolint.source.parse import parse
 from nanolint.source.text import decode, encode
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve
+from nanolint.verdict.verdict import Outcome, judge
 from tests.support import project_tree
 from tests.support.effort import examples
 from tests.support.generated_configs import DEFAULTS, Config, configs

@@ -8,10 +8,10 @@ from unittest import mock
 
 from nanolint.files import door
 from nanolint.gpus.lookup import find
-from nanolint.memory.tape import Component, Phase, Tape
 from nanolint.run.profile import Profile
 from nanolint.run.profile_file import write
 from nanolint.run.settled import Options
+from nanolint.tape.tape import Component, Phase, Tape
 from nanolint.trace.fit import fit
 from nanolint.trace.survey import Point
 from nanolint.trainers.nanogpt.config import read_config

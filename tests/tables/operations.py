@@ -7,26 +7,22 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.compiled.derive.function import CompiledFunction
-from nanolint.memory.compiled.inductor import Inductor
-from nanolint.memory.constants import DEFAULT_SM_COUNT
-from nanolint.memory.tape import Component, Tape, rounded
-from nanolint.memory.tensors.asked import Asked, Card
-from nanolint.memory.tensors.autograd import run_backward
-from nanolint.memory.tensors.checkpoint import checkpoint, checkpoint_sequential
-from nanolint.memory.tensors.device import Device
-from nanolint.memory.tensors.dtypes import BFLOAT16, DTYPES
-from nanolint.memory.tensors.layout import like_strides
-from nanolint.memory.tensors.names import ATTRIBUTES, FUNCTIONAL, FUNCTIONS, LINALG, METHODS, call
-from nanolint.memory.tensors.ops import views
-from nanolint.memory.tensors.parameter import Parameter
-from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import Tensor, empty
-from nanolint.memory.torch import (
-    keeps_workspace,
-    passing_bias_workspace_bytes,
-    workspace_bytes,
-)
+from nanolint.inductor.derive.function import CompiledFunction
+from nanolint.inductor.inductor import Inductor
+from nanolint.tape.constants import DEFAULT_SM_COUNT
+from nanolint.tape.tape import Component, Tape, rounded
+from nanolint.tape.torch import keeps_workspace, passing_bias_workspace_bytes, workspace_bytes
+from nanolint.tensors.asked import Asked, Card
+from nanolint.tensors.autograd import run_backward
+from nanolint.tensors.checkpoint import checkpoint, checkpoint_sequential
+from nanolint.tensors.device import Device
+from nanolint.tensors.dtypes import BFLOAT16, DTYPES
+from nanolint.tensors.layout import like_strides
+from nanolint.tensors.names import ATTRIBUTES, FUNCTIONAL, FUNCTIONS, LINALG, METHODS, call
+from nanolint.tensors.ops import views
+from nanolint.tensors.parameter import Parameter
+from nanolint.tensors.role import role
+from nanolint.tensors.tensor import Tensor, empty
 from validation.operations import function_of
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import lzma
 
-from nanolint.memory.allocator.caching import Block, CachingAllocator
-from nanolint.memory.tape import rounded
+from nanolint.tape.allocator.caching import Block, CachingAllocator
+from nanolint.tape.tape import rounded
 from tests.support.repository import ROOT
 from tests.support.rows import each_row
 

@@ -7,8 +7,8 @@ is reserved to 2 %.
 
 from __future__ import annotations
 
-from nanolint.memory.allocator.caching import CachingAllocator
-from nanolint.memory.allocator.play import play
+from nanolint.tape.allocator.caching import CachingAllocator
+from nanolint.tape.allocator.play import play
 from tests.support.rows import assert_row, each_row
 from validation import accuracy
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nanolint.memory.allocator.play import play
+from nanolint.tape.allocator.play import play
 from tests.support.rows import assert_row, each_row
 from validation.accuracy import phase_peaks, recorded, tape_of
 

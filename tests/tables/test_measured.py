@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nanolint.memory.verdict.replay import replay
+from nanolint.verdict.replay import replay
 from validation import measured
 from validation.cases import cases
 

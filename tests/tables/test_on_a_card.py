@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.recording import recorded
-from nanolint.memory.verdict.replay import Replay, replay
-from nanolint.memory.verdict.timed import padding
+from nanolint.recording.recording import recorded
+from nanolint.verdict.replay import Replay, replay
+from nanolint.verdict.timed import padding
 from tests.support.explained import explained
 from tests.support.repository import ROOT
 from tests.support.rows import each_row

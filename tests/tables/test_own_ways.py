@@ -6,26 +6,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.allocator.play import play
-from nanolint.memory.events import write_own
-from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import card_of
-from nanolint.memory.shapes import Shapes
-from nanolint.memory.tape import Tape
-from nanolint.memory.tensors.asked import Asked
-from nanolint.memory.verdict.ways.blocks import blocks_checkpointed
-from nanolint.memory.verdict.ways.logits import logits_deleted
+from nanolint.recording.events import write_own
+from nanolint.recording.recording import card_of
+from nanolint.recording.shapes import Shapes
 from nanolint.run.run import Attention
+from nanolint.script.played import representative
+from nanolint.tape.allocator.play import play
+from nanolint.tape.tape import Tape
+from nanolint.tensors.asked import Asked
 from nanolint.trainers.nanogpt.own import own_script
+from nanolint.verdict.ways.blocks import blocks_checkpointed
+from nanolint.verdict.ways.logits import logits_deleted
 from tests.support.rows import assert_row, each_row
 from validation import accuracy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanolint.memory.verdict.ways.edited import Edited
-    from nanolint.memory.verdict.ways.logits import Deleted
     from nanolint.run.program import ReadScript
+    from nanolint.verdict.ways.edited import Edited
+    from nanolint.verdict.ways.logits import Deleted
 
 SMALL: dict[str, Any] = {
     "batch_size": 4, "block_size": 128, "n_layer": 3, "n_head": 4, "n_embd": 128,

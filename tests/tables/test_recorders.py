@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.allocator.play import play
-from nanolint.memory.tape import Component, Tape
+from nanolint.tape.allocator.play import play
+from nanolint.tape.tape import Component, Tape
 from nanolint.trace.traced import Traced, read
 from tests.unit.trace.messages import MIB, message
 from validation import oracle, record_compiled, record_eager

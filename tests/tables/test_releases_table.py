@@ -7,9 +7,9 @@ held.
 
 from __future__ import annotations
 
-from nanolint.memory.tape import Phase
 from nanolint.run.coverage import OLDEST_COMPILED, not_covered
 from nanolint.settings.torch_version import NEWEST
+from nanolint.tape.tape import Phase
 from tests.support.rows import assert_row, each_row
 from validation.accuracy import phase_peaks, recorded, release_of, reserved_by, run_of_row, tape_of
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.recording import allocated_peak, recorded
-from nanolint.memory.verdict.timed import padding
+from nanolint.recording.recording import allocated_peak, recorded
+from nanolint.verdict.timed import padding
 from tests.support.command import nanolint
 from tests.support.repository import ROOT
 from tests.support.runs import GPT2

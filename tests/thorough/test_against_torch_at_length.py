@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.allocator.play import play
-from nanolint.memory.recording import allocated_peak, record
+from nanolint.recording.recording import allocated_peak, record
 from nanolint.run.run import Attention
+from nanolint.tape.allocator.play import play
 from nanolint.trainers.nanogpt.resolve import default_run
 from tests.unit.memory.reading.test_against_torch import GPT, GPU, ROWS, peaks
 from validation.read_models import digest, entries

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.events import write, write_own
-from nanolint.memory.located import Located
-from nanolint.memory.model.reading.alike import Layers
-from nanolint.memory.recording import card_of
-from nanolint.memory.shapes import Shapes
-from nanolint.memory.tensors.asked import Asked
+from nanolint.interpreter.alike import Layers
+from nanolint.recording.events import write, write_own
+from nanolint.recording.recording import card_of
+from nanolint.recording.shapes import Shapes
 from nanolint.run.program import FromRun, ReadModel, SourceText
+from nanolint.tape.located import Located
+from nanolint.tensors.asked import Asked
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.trainers.nanogpt.resolve import default_run
 from tests.support.runs import SMALL
@@ -116,8 +116,8 @@ class Counted:
     """How many calls of layers were copied."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from nanolint.memory.compiled.derive.alike import Layer
-        from nanolint.memory.model.reading.planned import Planned
+        from nanolint.inductor.derive.alike import Layer
+        from nanolint.interpreter.planned import Planned
 
         self.played = 0
         for of, name in ((Planned, "play"), (Layer, "copy")):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.recording import allocated_bytes
-from nanolint.memory.verdict.replay import replay
+from nanolint.recording.recording import allocated_bytes
+from nanolint.verdict.replay import replay
 from tests.support.runs import GPT2, SMALL
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.verdict.alternative import Alternative, Cost
-from nanolint.memory.verdict.alternatives import Alternatives
-from nanolint.memory.verdict.search import best_micro_batch
-from nanolint.memory.verdict.verdict import judge
 from nanolint.run.run import Attention
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 from nanolint.units import GIB
+from nanolint.verdict.alternative import Alternative, Cost
+from nanolint.verdict.alternatives import Alternatives
+from nanolint.verdict.search import best_micro_batch
+from nanolint.verdict.verdict import judge
 from tests.support.runs import GPT2, GPT2_XL, card
 
 if TYPE_CHECKING:

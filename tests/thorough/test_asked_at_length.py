@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import recorded
+from nanolint.recording.recording import recorded
+from nanolint.script.played import representative
 from tests.unit.memory.test_asked import CARDS, RUN, sizes
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.verdict.fit import best_fit
-from nanolint.memory.verdict.verdict import Outcome, judge
+from nanolint.verdict.fit import best_fit
+from nanolint.verdict.verdict import Outcome, judge
 from tests.support.runs import GPT2, card
 from tests.unit.memory.test_best_fit import TINY
 

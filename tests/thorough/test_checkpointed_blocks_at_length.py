@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nanolint.memory.verdict.alternative import Cost
-from nanolint.memory.verdict.alternatives import Alternatives
-from nanolint.memory.verdict.verdict import judge
+from nanolint.verdict.alternative import Cost
+from nanolint.verdict.alternatives import Alternatives
+from nanolint.verdict.verdict import judge
 from tests.support.runs import GPT2, GPT2_XL, card
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.model.reading.values import Unread
-from nanolint.memory.recording import allocated_peak, record
-from nanolint.memory.verdict.verdict import DIP_PERCENT
+from nanolint.interpreter.values import Unread
+from nanolint.recording.recording import allocated_peak, record
+from nanolint.verdict.verdict import DIP_PERCENT
 from tests.support.runs import SMALL
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.memory.recording import record
+from nanolint.recording.recording import record
 from tests.support.runs import SMALL
 from tests.unit.memory.test_early_logits import deleting
 

@@ -13,7 +13,7 @@ import pytest
 
 from nanolint.lsp.hover import hover
 from nanolint.lsp.markdown import plain
-from nanolint.memory.verdict.verdict import judge
+from nanolint.verdict.verdict import judge
 from tests.support.lsp_configs import SMALL, context_of
 from tests.support.project_tree import train_script, write_project
 

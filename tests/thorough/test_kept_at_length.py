@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from nanolint.gpus.gpu import Machine
-from nanolint.memory.verdict import search
-from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.verdict import search
+from nanolint.verdict.search import best_micro_batch
 from tests.unit.memory.test_kept import GPU, SCRIPT, kept_in, refuse_tapes
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.events import write_own
-from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import card_of
-from nanolint.memory.shapes import Shapes
-from nanolint.memory.tape import Tape
-from nanolint.memory.tensors.asked import Asked
+from nanolint.recording.events import write_own
+from nanolint.recording.recording import card_of
+from nanolint.recording.shapes import Shapes
+from nanolint.script.played import representative
+from nanolint.tape.tape import Tape
+from nanolint.tensors.asked import Asked
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nanolint.memory.recording import allocated_peak, record
-from nanolint.memory.verdict.alternative import Cost
+from nanolint.recording.recording import allocated_peak, record
+from nanolint.verdict.alternative import Cost
 from tests.support.runs import GPT2
 from tests.unit.memory.test_linear_cross_entropy import in_chunks, way_out
 

@@ -11,8 +11,8 @@ from itertools import product
 
 import pytest
 
-from nanolint.memory import named as named_module
-from nanolint.memory.named import named
+from nanolint.tape import named as named_module
+from nanolint.tape.named import named
 from tests.unit.memory.test_named import LINES, forget, fresh
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.memory.tape import rounded
+from nanolint.tape.tape import rounded
 from tests.unit.memory.test_names import ITEM_BYTES, SHAPE, numel, tapes
 
 

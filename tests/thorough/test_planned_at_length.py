@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.compiled.derive import planned
+from nanolint.inductor.derive import planned
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nanolint.memory.compiled.derive.plans import Planning
+    from nanolint.inductor.derive.plans import Planning
 from tests.unit.memory.compiled.test_planned import NUMBERS, SMALLER, made, told
 
 

@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.recording import allocated_bytes
-from nanolint.memory.verdict import search
-from nanolint.memory.verdict.growth import Growth
-from nanolint.memory.verdict.search import best_micro_batch
-from nanolint.memory.verdict.verdict import (
-    comfortable_limit,
-)
+from nanolint.recording.recording import allocated_bytes
 from nanolint.run.run import Dialect, Run
+from nanolint.verdict import search
+from nanolint.verdict.growth import Growth
+from nanolint.verdict.search import best_micro_batch
+from nanolint.verdict.verdict import comfortable_limit
 from tests.unit.memory.test_search import RUN, brute_force, card
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.verdict.search import best_micro_batch
+from nanolint.verdict.search import best_micro_batch
 from tests.support.harness import Bench
 from tests.support.project_tree import train_script, write_project
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.recording import record, state_bytes
+from nanolint.recording.recording import record, state_bytes
 from nanolint.run.run import Attention, Run
 from tests.support.runs import GPT2
 

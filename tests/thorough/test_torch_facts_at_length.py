@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.memory.recording import record
-from nanolint.memory.tape import Component, Phase
-from nanolint.memory.torch import WORKSPACE_BYTES, variable_in_error
-from nanolint.memory.verdict.verdict import judge
+from nanolint.recording.recording import record
 from nanolint.run.run import Attention
+from nanolint.tape.tape import Component, Phase
+from nanolint.tape.torch import WORKSPACE_BYTES, variable_in_error
 from nanolint.units import MIB
+from nanolint.verdict.verdict import judge
 from tests.support.runs import GPT2, card
 from tests.unit.memory.test_torch_facts import WIDE
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.turns import GaveWay, giving_way
+from nanolint.tape.turns import GaveWay, giving_way
 from tests.thorough.test_worked_out import BATCH, COLUMNS, SCRIPT, forget, of, run_of, tape
 
 if TYPE_CHECKING:

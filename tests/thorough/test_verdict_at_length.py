@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.verdict.replay import replay
-from nanolint.memory.verdict.verdict import (
-    Outcome,
-    judge,
-)
 from nanolint.run.run import Attention, Run
+from nanolint.verdict.replay import replay
+from nanolint.verdict.verdict import Outcome, judge
 from tests.unit.memory.test_verdict import (
     A100,
     CHAR,

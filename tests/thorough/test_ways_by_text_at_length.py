@@ -5,7 +5,7 @@ These take seconds each.
 
 from __future__ import annotations
 
-from nanolint.memory.recording import allocated_bytes, record
+from nanolint.recording.recording import allocated_bytes, record
 from tests.unit.memory.test_ways_by_text import (
     CALLED,
     CARD,

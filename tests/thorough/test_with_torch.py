@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.allocator.play import play
-from nanolint.memory.recording import allocated_peak
-from nanolint.memory.tape import Component, Phase
+from nanolint.recording.recording import allocated_peak
+from nanolint.tape.allocator.play import play
+from nanolint.tape.tape import Component, Phase
 from nanolint.trace.guarded import CannotTrace
 from nanolint.trace.process import PretendedCard, Request, trace
 from nanolint.trace.traced import Traced, read

@@ -10,9 +10,9 @@ import pytest
 
 from nanolint.files import door
 from nanolint.gpus.lookup import find
+from nanolint.interpreter.values import Unread
 from nanolint.lsp.session import Session
-from nanolint.memory import family, recorded, recording
-from nanolint.memory.model.reading.values import Unread
+from nanolint.recording import family, recorded, recording
 from tests.support.project_tree import write_project
 from validation.record_variations import CARD
 from validation.variations import TEXTS
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.lsp.session import Document
-    from nanolint.memory.tape import Tape
     from nanolint.run.run import Run
+    from nanolint.tape.tape import Tape
 
 COLUMNS = (
     *("events", "sizes", "names", "components", "phases", "doubts", "above", "assumed"),

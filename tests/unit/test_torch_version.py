@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.files.door import forget
-from nanolint.memory.torch import native_doubts
 from nanolint.settings.torch_version import (
     NEWEST,
     Asked,
@@ -15,6 +14,7 @@ from nanolint.settings.torch_version import (
     find_torch_version,
     read_specifier,
 )
+from nanolint.tape.torch import native_doubts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,29 +8,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.constants import GRAD_NORM_CHUNK
-from nanolint.memory.loop.grad_scaler import GradScaler
-from nanolint.memory.loop.group import Group
-from nanolint.memory.loop.played import BATCHES, LATE_BATCHES, MICRO_STEPS, played
-from nanolint.memory.loop.reducer import Reducer
+from nanolint.interpreter.twin import Kind, tensor_on
 from nanolint.memory.loop.repeats import Repeats
-from nanolint.memory.model.twin import Kind, tensor_on
-from nanolint.memory.tape import Component, Phase
-from nanolint.memory.tensors.autograd import run_backward
-from nanolint.memory.tensors.dtypes import DTYPES, FLOAT32, INT64
-from nanolint.memory.tensors.ops.pointwise import div
-from nanolint.memory.tensors.parameter import Parameter
-from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import empty
+from nanolint.script.grad_scaler import GradScaler
+from nanolint.script.group import Group
+from nanolint.script.played import BATCHES, LATE_BATCHES, MICRO_STEPS, played
+from nanolint.script.reducer import Reducer
+from nanolint.tape.constants import GRAD_NORM_CHUNK
+from nanolint.tape.tape import Component, Phase
+from nanolint.tensors.autograd import run_backward
+from nanolint.tensors.dtypes import DTYPES, FLOAT32, INT64
+from nanolint.tensors.ops.pointwise import div
+from nanolint.tensors.parameter import Parameter
+from nanolint.tensors.role import role
+from nanolint.tensors.tensor import empty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.memory.model.module import Module
-    from nanolint.memory.tensors.autograd import Leaf
-    from nanolint.memory.tensors.device import Device, Storage
-    from nanolint.memory.tensors.tensor import Tensor
+    from nanolint.interpreter.module import Module
     from nanolint.run.run import Run
+    from nanolint.tensors.autograd import Leaf
+    from nanolint.tensors.device import Device, Storage
+    from nanolint.tensors.tensor import Tensor
 
 OPTIMIZER = Component.OPTIMIZER
 # In the first DDP sees the order of the gradients; in the second it has its buckets made again, and

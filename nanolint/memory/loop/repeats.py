@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.memory.tensors.device import Storage
+from nanolint.tensors.device import Storage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nanolint.memory.tape import Handle, Mark, Tape
+    from nanolint.tape.tape import Handle, Mark, Tape
 
 
 class _Part(NamedTuple):

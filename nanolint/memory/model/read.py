@@ -5,34 +5,26 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.model.module import Module
-from nanolint.memory.model.reading import checkpoints
-from nanolint.memory.model.reading.exceptions import CATCHABLE
-from nanolint.memory.model.reading.interpreter import Interpreter
-from nanolint.memory.model.reading.naming import count_tokens, kind_of
-from nanolint.memory.model.reading.torch import modules
-from nanolint.memory.model.reading.values import (
-    Function,
-    Instance,
-    Method,
-    Place,
-    Raised,
-    Unknown,
-    Unread,
-)
-from nanolint.memory.tape import Component, Tape
-from nanolint.memory.tensors.autograd import Leaf
-from nanolint.memory.tensors.device import Device
-from nanolint.memory.tensors.parameter import Buffer, Parameter
-from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import Tensor
+from nanolint.interpreter import checkpoints
+from nanolint.interpreter.exceptions import CATCHABLE
+from nanolint.interpreter.interpreter import Interpreter
+from nanolint.interpreter.module import Module
+from nanolint.interpreter.naming import count_tokens, kind_of
+from nanolint.interpreter.torch import modules
+from nanolint.interpreter.values import Function, Instance, Method, Place, Raised, Unknown, Unread
 from nanolint.run.program import FromRun, NotKnown
+from nanolint.tape.tape import Component, Tape
+from nanolint.tensors.autograd import Leaf
+from nanolint.tensors.device import Device
+from nanolint.tensors.parameter import Buffer, Parameter
+from nanolint.tensors.role import role
+from nanolint.tensors.tensor import Tensor
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanolint.memory.model.reading.values import Value
+    from nanolint.interpreter.values import Value
     from nanolint.run.program import ReadModel
     from nanolint.run.run import Run
     from nanolint.source.values import Plain

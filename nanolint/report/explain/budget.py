@@ -9,8 +9,8 @@ from nanolint.report.explain.words import COMPONENTS, PHASES, SPLIT
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
-    from nanolint.memory.verdict.replay import Replay
     from nanolint.report.printer import Printer
+    from nanolint.verdict.replay import Replay
 
 LABEL = 20  # cells
 AMOUNT = 10

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from nanolint.memory.verdict.overhead import overhead
-from nanolint.memory.verdict.replay import peak_change
-from nanolint.memory.verdict.verdict import kept_bytes
 from nanolint.report.explain.words import OUTCOMES
 from nanolint.units import GIB, format_bytes
+from nanolint.verdict.overhead import overhead
+from nanolint.verdict.replay import peak_change
+from nanolint.verdict.verdict import kept_bytes
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
-    from nanolint.memory.verdict.replay import Replay
-    from nanolint.memory.verdict.verdict import Outcome, Verdict
     from nanolint.report.printer import Printer
     from nanolint.rule.case import Case
     from nanolint.run.run import Run
+    from nanolint.verdict.replay import Replay
+    from nanolint.verdict.verdict import Outcome, Verdict
 
 LABEL = 24
 AMOUNT = 11

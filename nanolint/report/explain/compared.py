@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from nanolint.memory.recording import record
-from nanolint.memory.verdict.replay import replay
+from nanolint.recording.recording import record
 from nanolint.report.explain.words import COMPONENTS
 from nanolint.units import GIB, MIB, format_bytes
+from nanolint.verdict.replay import replay
 
 if TYPE_CHECKING:
-    from nanolint.memory.tape import Tape
-    from nanolint.memory.verdict.measured_snapshot import MeasuredSnapshot
     from nanolint.report.printer import Printer
     from nanolint.rule.case import Case
+    from nanolint.tape.tape import Tape
+    from nanolint.verdict.measured_snapshot import MeasuredSnapshot
 
 LABEL = 24
 AMOUNT = 12

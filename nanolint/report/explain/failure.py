@@ -5,17 +5,17 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.floor import step_floor_bytes
-from nanolint.memory.verdict.verdict import Outcome
-from nanolint.memory.verdict.words import amount
 from nanolint.report.explain.words import OUTCOMES
+from nanolint.verdict.floor import step_floor_bytes
+from nanolint.verdict.verdict import Outcome
+from nanolint.verdict.words import amount
 
 if TYPE_CHECKING:
-    from nanolint.memory.verdict.alternative import Alternative
-    from nanolint.memory.verdict.replay import OutOfMemory
-    from nanolint.memory.verdict.verdict import Verdict
     from nanolint.report.printer import Printer
     from nanolint.rule.case import Case
+    from nanolint.verdict.alternative import Alternative
+    from nanolint.verdict.replay import OutOfMemory
+    from nanolint.verdict.verdict import Verdict
 
 CHANGE = 50  # cells
 

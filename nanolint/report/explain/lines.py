@@ -13,10 +13,10 @@ from nanolint.source.text import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nanolint.memory.lines import LineMemory
     from nanolint.report.lines import LineReport
     from nanolint.report.printer import Printer
     from nanolint.rule.case import Case
+    from nanolint.verdict.lines import LineMemory
 
 AMOUNT = 9  # cells
 MOST_LISTED = 8

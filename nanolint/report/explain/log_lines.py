@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanolint.memory.recording import recorded
+from nanolint.recording.recording import recorded
 from nanolint.report.printer import printable
 from nanolint.run.program import ReadScript
 

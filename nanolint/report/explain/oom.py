@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.overhead import overhead
 from nanolint.report.explain.failure import ways_out
 from nanolint.units import GIB, format_bytes
+from nanolint.verdict.overhead import overhead
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
-    from nanolint.memory.verdict.oom_message import OomMessage
-    from nanolint.memory.verdict.replay import OutOfMemory
     from nanolint.report.printer import Printer
     from nanolint.rule.case import Case
+    from nanolint.verdict.oom_message import OomMessage
+    from nanolint.verdict.replay import OutOfMemory
 
 LABEL = 26
 SAME_CARD = 0.05  # of the total: one card's figure differs by so much between systems

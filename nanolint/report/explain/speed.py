@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.speed import LEAST_PERCENT, MOST_PERCENT, speed
+from nanolint.verdict.speed import LEAST_PERCENT, MOST_PERCENT, speed
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
-    from nanolint.memory.verdict.speed import Speed
     from nanolint.report.printer import Printer
     from nanolint.run.run import Run
+    from nanolint.verdict.speed import Speed
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400  # seconds
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.linting.judged import NAME_YOURS, PROBABLY, answered
-from nanolint.memory.tape import Component, Phase
-from nanolint.memory.verdict.verdict import Outcome
+from nanolint.tape.tape import Component, Phase
+from nanolint.verdict.verdict import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

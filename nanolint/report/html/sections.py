@@ -5,18 +5,18 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from nanolint.memory.verdict.replay import replay
-from nanolint.memory.verdict.verdict import Outcome
 from nanolint.report.explain.settings import rows
 from nanolint.report.explain.words import COMPONENTS, OUTCOMES, PHASES, SPLIT
 from nanolint.units import format_bytes
+from nanolint.verdict.replay import replay
+from nanolint.verdict.verdict import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nanolint.memory.verdict.alternative import Alternative
     from nanolint.rule.case import Case
     from nanolint.source.text import LineIndex
+    from nanolint.verdict.alternative import Alternative
 
 GOOD = (Outcome.COMFORTABLE, Outcome.THIN)
 

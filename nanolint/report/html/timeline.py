@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.recording import record
-from nanolint.memory.tape import Phase
-from nanolint.memory.verdict.replay import replay
+from nanolint.recording.recording import record
 from nanolint.report.explain.words import PHASES
 from nanolint.report.lines import places_of
 from nanolint.report.palette import LAYERS, REST
+from nanolint.tape.tape import Phase
+from nanolint.verdict.replay import replay
 
 if TYPE_CHECKING:
-    from nanolint.memory.tape import Tape
     from nanolint.rule.case import Case
+    from nanolint.tape.tape import Tape
 
 
 def timeline(case: Case) -> dict[str, Any]:

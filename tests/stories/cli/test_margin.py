@@ -10,8 +10,8 @@ import pytest
 
 from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.inlay_hints import inlay_hints
-from nanolint.memory.verdict.verdict import Outcome
 from nanolint.units import GIB, MIB, format_bytes
+from nanolint.verdict.verdict import Outcome
 from tests.support.command import nanolint
 from tests.support.lsp_configs import context_of
 

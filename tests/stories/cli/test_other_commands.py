@@ -138,7 +138,7 @@ def test_what_is_printed_at_once_imports_what_it_prints(option: str, needed: set
 def test_nothing_heavy_is_imported_in_vain() -> None:
     modules = imported("gpus", "4070")
     assert not modules & {"libcst", "pydantic", "rich", "pynvml", "pathspec", "nanolint_rules"}
-    assert not {name for name in modules if name.startswith(("nanolint.rule", "nanolint.memory"))}
+    assert not {name for name in modules if name.startswith(("nanolint.rule", "nanolint.tape"))}
 
 
 def test_a_check_imports_no_reader_of_what_it_was_not_given(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.lsp.hover import hover
-from nanolint.memory.verdict.replay import replay
 from nanolint.units import format_bytes
+from nanolint.verdict.replay import replay
 from tests.support.lsp_configs import SMALL, context_of, split
 from tests.support.project_tree import write_project
 

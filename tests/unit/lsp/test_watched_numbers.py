@@ -9,7 +9,7 @@ import pytest
 from nanolint.files import door
 from nanolint.gpus.lookup import find
 from nanolint.lsp.session import Session
-from nanolint.memory import recorded, recording
+from nanolint.recording import recorded, recording
 from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.moments import summits
-from nanolint.memory.recording import allocated_bytes, state_bytes
-from nanolint.memory.tape import Component, Phase, Tape
+from nanolint.recording.recording import allocated_bytes, state_bytes
+from nanolint.tape.moments import summits
+from nanolint.tape.tape import Component, Phase, Tape
 from tests.support.runs import GPT2
 
 

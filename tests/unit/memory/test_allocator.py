@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from nanolint.memory.allocator.caching import MIB, Block, CachingAllocator, Full, segment_bytes
-from nanolint.memory.allocator.expandable import ExpandableAllocator
-from nanolint.memory.allocator.play import play
-from nanolint.memory.tape import Component, Phase, Tape
+from nanolint.tape.allocator.caching import MIB, Block, CachingAllocator, Full, segment_bytes
+from nanolint.tape.allocator.expandable import ExpandableAllocator
+from nanolint.tape.allocator.play import play
+from nanolint.tape.tape import Component, Phase, Tape
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.verdict.alternative import Alternative
-from nanolint.memory.verdict.alternatives import Alternatives
-from nanolint.memory.verdict.verdict import Outcome, Verdict, judge
-from nanolint.memory.verdict.ways.logits import logits_deleted
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.run.run import Attention
 from nanolint.trainers.nanogpt.own import own_script
+from nanolint.verdict.alternative import Alternative
+from nanolint.verdict.alternatives import Alternatives
+from nanolint.verdict.verdict import Outcome, Verdict, judge
+from nanolint.verdict.ways.logits import logits_deleted
 from tests.support.runs import GPT2, SMALL, card
 
 if TYPE_CHECKING:

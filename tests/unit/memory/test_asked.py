@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.events import device_of, write_own
-from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import card_of, recorded
-from nanolint.memory.shapes import Shapes
-from nanolint.memory.tape import Tape
-from nanolint.memory.tensors.asked import Asked, Card
+from nanolint.recording.events import device_of, write_own
+from nanolint.recording.recording import card_of, recorded
+from nanolint.recording.shapes import Shapes
+from nanolint.script.played import representative
+from nanolint.tape.tape import Tape
+from nanolint.tensors.asked import Asked, Card
 from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:

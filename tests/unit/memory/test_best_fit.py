@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.memory.verdict.fit import best_fit
-from nanolint.memory.verdict.replay import replay
-from nanolint.memory.verdict.verdict import judge
+from nanolint.verdict.fit import best_fit
+from nanolint.verdict.replay import replay
+from nanolint.verdict.verdict import judge
 from tests.support.runs import GPT2, GPT2_XL, SMALL, card
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nanolint.memory.verdict.changes import Change, change, micro_batch, partner, shorter_contexts
+from nanolint.verdict.changes import Change, change, micro_batch, partner, shorter_contexts
 from tests.support.runs import GPT2
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.memory.recording import allocated_bytes
-from nanolint.memory.verdict.alternatives import Alternatives
-from nanolint.memory.verdict.ways.blocks import blocks_checkpointed
+from nanolint.recording.recording import allocated_bytes
 from nanolint.trainers.nanogpt.own import own_script
+from nanolint.verdict.alternatives import Alternatives
+from nanolint.verdict.ways.blocks import blocks_checkpointed
 from tests.support.runs import GPT2, card
 
 # `nanolint trace --gpu rtx-4070 -- python train.py config/train_gpt2.py --batch_size=4

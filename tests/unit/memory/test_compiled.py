@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.gpus.gpu import Gpu
-from nanolint.memory.compiled.reductions import column_sum_splits, fused_sum_splits
-from nanolint.memory.tape import Phase
-from nanolint.memory.tensors.asked import Card
-from nanolint.memory.verdict.replay import replay
+from nanolint.inductor.reductions import column_sum_splits, fused_sum_splits
+from nanolint.tape.tape import Phase
+from nanolint.tensors.asked import Card
 from nanolint.trainers.nanogpt.resolve import default_run
+from nanolint.verdict.replay import replay
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run

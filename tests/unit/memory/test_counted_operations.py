@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.recording import record
-from nanolint.memory.tape import Step
-from nanolint.memory.verdict.speed import speed
+from nanolint.recording.recording import record
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.run.run import Attention, Run
+from nanolint.tape.tape import Step
 from nanolint.trainers.nanogpt.resolve import default_run
+from nanolint.verdict.speed import speed
 from tests.support.runs import GPT2
 
 B, T, C, H, V, LAYERS = 2, 64, 128, 4, 512, 6

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.events import write_own
-from nanolint.memory.loop.played import representative
-from nanolint.memory.recording import card_of, record
-from nanolint.memory.shapes import Shapes
-from nanolint.memory.tape import Phase, Tape
-from nanolint.memory.tensors.asked import Asked
-from nanolint.memory.verdict.ways.logits import logits_deleted
+from nanolint.recording.events import write_own
+from nanolint.recording.recording import card_of, record
+from nanolint.recording.shapes import Shapes
+from nanolint.script.played import representative
+from nanolint.tape.tape import Phase, Tape
+from nanolint.tensors.asked import Asked
 from nanolint.trainers.nanogpt.own import own_script
+from nanolint.verdict.ways.logits import logits_deleted
 from tests.support.runs import GPT2, SMALL
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import gc
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from nanolint.memory import family, recording
-from nanolint.memory.loop.reading.reader import Reader
+from nanolint.recording import family, recording
+from nanolint.script.reader import Reader
 from tests.thorough.test_worked_out import BATCH, GPU, SCRIPT, forget, of, run_of, tape
 
 if TYPE_CHECKING:

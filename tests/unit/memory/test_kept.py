@@ -9,21 +9,21 @@ import pytest
 
 from nanolint.files import cache
 from nanolint.gpus.lookup import find
-from nanolint.memory import family, kept, recorded, recording
-from nanolint.memory.holding import holding
-from nanolint.memory.located import Located
-from nanolint.memory.model.reading.values import Place, Unread
-from nanolint.memory.verdict.replay import failure, replay
+from nanolint.interpreter.values import Place, Unread
+from nanolint.recording import family, kept, recorded, recording
 from nanolint.run.program import ReadScript, SourceText
+from nanolint.tape.located import Located
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.trainers.nanogpt.resolve import default_run
+from nanolint.verdict.holding import holding
+from nanolint.verdict.replay import failure, replay
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nanolint.memory.recorded import Recorded
-    from nanolint.memory.tape import Tape
+    from nanolint.recording.recorded import Recorded
     from nanolint.run.run import Run
+    from nanolint.tape.tape import Tape
 
 OWN = replace(
     default_run(),

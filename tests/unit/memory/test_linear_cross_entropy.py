@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.moments import summits
-from nanolint.memory.verdict.alternatives import Alternatives
-from nanolint.memory.verdict.ways.loss import loss_in_chunks
+from nanolint.tape.moments import summits
 from nanolint.trainers.nanogpt.own import own_script
+from nanolint.verdict.alternatives import Alternatives
+from nanolint.verdict.ways.loss import loss_in_chunks
 from tests.support.runs import card
 from validation.accuracy import recorded, tape_of
 from validation.record_releases import CARD
 
 if TYPE_CHECKING:
-    from nanolint.memory.verdict.alternative import Alternative
     from nanolint.run.program import ReadScript
     from nanolint.run.run import Run
+    from nanolint.verdict.alternative import Alternative
 
 ROWS = [row for row in recorded("linear_cross_entropy") if not row["compile"]]
 ERROR = 0.002  # scalars of each chunk, which are not replayed

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.lines import Lines, lines_of
-from nanolint.memory.waste import Waste
 from nanolint.run.program import SourceText
+from nanolint.verdict.lines import Lines, lines_of
+from nanolint.verdict.waste import Waste
 from validation import accuracy
 from validation.read_models import Case
 from validation.record_lines import figures_of, read_lines

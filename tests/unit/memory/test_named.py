@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.memory import named as named_module
-from nanolint.memory.named import named
+from nanolint.tape import named as named_module
+from nanolint.tape.named import named
 
 LINES = (
     *("a = 1", "b: int = 2; c = 3.5", "if x: d = 4", "else:", "    e = 5", "def f():", "@deco"),

@@ -9,9 +9,9 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from nanolint.memory.recording import record
-from nanolint.memory.tape import Component, Tape
+from nanolint.recording.recording import record
 from nanolint.run.run import Attention, Run
+from nanolint.tape.tape import Component, Tape
 from tests.support.runs import SMALL
 
 ITEM_BYTES = {

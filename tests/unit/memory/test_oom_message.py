@@ -8,14 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.memory.verdict.oom_message import (
-    NotAnOomMessage,
-    OomMessage,
-    decode_log,
-    parse_oom_message,
-)
-from nanolint.memory.verdict.replay import message
 from nanolint.units import GIB, MIB
+from nanolint.verdict.oom_message import NotAnOomMessage, OomMessage, decode_log, parse_oom_message
+from nanolint.verdict.replay import message
 
 TODAY = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total "

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.memory.verdict.overhead import overhead
 from nanolint.units import GIB, MIB
+from nanolint.verdict.overhead import overhead
 from tests.support.runs import card
 
 

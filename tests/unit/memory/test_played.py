@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.loop.played import played, representative
 from nanolint.run.run import Dialect
+from nanolint.script.played import played, representative
 from tests.support.runs import GPT2
 
 

@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import pytest
 
-from nanolint.memory.allocator.play import Refusal
-from nanolint.memory.recording import record
-from nanolint.memory.tape import Component, Phase
-from nanolint.memory.verdict.replay import (
+from nanolint.recording.recording import record
+from nanolint.tape.allocator.play import Refusal
+from nanolint.tape.tape import Component, Phase
+from nanolint.units import GIB, MIB
+from nanolint.verdict.replay import (
     COMPONENTS,
     _narrowest_logits,
     _out_of_memory,
@@ -19,7 +20,6 @@ from nanolint.memory.verdict.replay import (
     peak_change,
     replay,
 )
-from nanolint.units import GIB, MIB
 from tests.support.runs import SMALL, card
 
 RUN = replace(SMALL, batch_size=64, compile=False, torch=(2, 13))

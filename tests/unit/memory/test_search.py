@@ -10,15 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanolint.gpus.gpu import Gpu, Machine
-from nanolint.memory.verdict import search
-from nanolint.memory.verdict.changes import micro_batch
-from nanolint.memory.verdict.search import best_micro_batch, divisors_down
-from nanolint.memory.verdict.verdict import (
-    Outcome,
-    is_comfortable,
-    judge,
-)
 from nanolint.run.run import Attention, Dialect, Run
+from nanolint.verdict import search
+from nanolint.verdict.changes import micro_batch
+from nanolint.verdict.search import best_micro_batch, divisors_down
+from nanolint.verdict.verdict import Outcome, is_comfortable, judge
 
 RUN = Run(
     batch_size=24,
@@ -119,7 +115,7 @@ def test_few_of_many_divisors_are_replayed(monkeypatch: pytest.MonkeyPatch) -> N
         tried.append(run.batch_size)
         return is_comfortable(run, *_, **__)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("nanolint.memory.verdict.search.is_comfortable", counted)
+    monkeypatch.setattr("nanolint.verdict.search.is_comfortable", counted)
     run = replace(RUN, batch_size=720_720, gradient_accumulation_steps=720_720, vocab_size=10)
     run = replace(run, block_size=2, n_embd=4)
     assert best_micro_batch([(run, card(1000))]) is not None

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.memory.settled import settled
 from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
+from nanolint.script.settled import settled
 from nanolint.trainers.nanogpt.resolve import default_run
 
 RUN = default_run()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.verdict.replay import replay
 from nanolint.trainers.nanogpt.resolve import default_run
+from nanolint.verdict.replay import replay
 
 # Reserved by PyTorch 2.15, for three steps as for six: nanolint trace --gpu rtx-3090 -- python
 # train.py --batch_size=16 --gradient_accumulation_steps=8 --compile=False --eval_iters=4

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.memory.allocator.play import play
-from nanolint.memory.moments import summits
-from nanolint.memory.recording import allocated_peak
-from nanolint.memory.tape import Phase
+from nanolint.recording.recording import allocated_peak
+from nanolint.tape.allocator.play import play
+from nanolint.tape.moments import summits
+from nanolint.tape.tape import Phase
 from validation.accuracy import recorded, tape_of
 
 NARROW = {"batch_size": 32, "block_size": 1024, "vocab_size": 2, "attention": "math"}

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from nanolint.gpus.catalogue import load
 from nanolint.gpus.gpu import Machine
-from nanolint.memory.verdict.smallest import NOT_FOR_SALE, smallest_card
-from nanolint.memory.verdict.verdict import is_comfortable
 from nanolint.run.run import Attention
+from nanolint.verdict.smallest import NOT_FOR_SALE, smallest_card
+from nanolint.verdict.verdict import is_comfortable
 from tests.support.runs import GPT2, card
 
 ANYWHERE = card("12GB")

@@ -8,7 +8,7 @@ import pytest
 
 from nanolint.gpus.abilities import matrix_flops
 from nanolint.gpus.lookup import find
-from nanolint.memory.verdict.speed import speed
+from nanolint.verdict.speed import speed
 from tests.support.runs import GPT2, card
 
 

@@ -7,24 +7,24 @@ from dataclasses import replace
 import pytest
 
 from nanolint.gpus.abilities import has_small_shared_memory
-from nanolint.memory.compiled.derive.splits import inner_splits
-from nanolint.memory.compiled.graph import FLOAT, Buffer, Graph
-from nanolint.memory.compiled.inductor import Inductor
-from nanolint.memory.compiled.planner import Planner
-from nanolint.memory.compiled.reductions import column_sum_splits
-from nanolint.memory.recording import allocated_peak, record
-from nanolint.memory.tape import Component, Phase, Tape
-from nanolint.memory.tensors.asked import Card
-from nanolint.memory.tensors.device import Device
-from nanolint.memory.tensors.dtypes import FLOAT32
-from nanolint.memory.tensors.ops.attention_kernels import efficient_workspace_bytes
-from nanolint.memory.tensors.ops.linear import bmm
-from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import empty
-from nanolint.memory.torch import WORKSPACE_BYTES, workspace_bytes
+from nanolint.inductor.derive.splits import inner_splits
+from nanolint.inductor.graph import FLOAT, Buffer, Graph
+from nanolint.inductor.inductor import Inductor
+from nanolint.inductor.planner import Planner
+from nanolint.inductor.reductions import column_sum_splits
+from nanolint.recording.recording import allocated_peak, record
 from nanolint.run.coverage import SPLIT_GRAPH, not_covered
 from nanolint.run.run import Attention, Run
 from nanolint.settings.torch_version import NEWEST
+from nanolint.tape.tape import Component, Phase, Tape
+from nanolint.tape.torch import WORKSPACE_BYTES, workspace_bytes
+from nanolint.tensors.asked import Card
+from nanolint.tensors.device import Device
+from nanolint.tensors.dtypes import FLOAT32
+from nanolint.tensors.ops.attention_kernels import efficient_workspace_bytes
+from nanolint.tensors.ops.linear import bmm
+from nanolint.tensors.role import role
+from nanolint.tensors.tensor import empty
 from nanolint.units import MIB
 from tests.support.runs import GPT2, card
 

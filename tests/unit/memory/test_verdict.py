@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from nanolint.gpus.gpu import Gpu, Machine
-from nanolint.memory.recording import allocated_bytes
-from nanolint.memory.tape import Component, Phase
-from nanolint.memory.verdict.overhead import overhead
-from nanolint.memory.verdict.replay import message, replay
-from nanolint.memory.verdict.verdict import (
+from nanolint.recording.recording import allocated_bytes
+from nanolint.run.run import Attention
+from nanolint.tape.tape import Component, Phase
+from nanolint.trainers.nanogpt.resolve import default_run
+from nanolint.verdict.overhead import overhead
+from nanolint.verdict.replay import message, replay
+from nanolint.verdict.verdict import (
     Outcome,
     comfortable_limit,
     is_comfortable,
@@ -21,9 +23,7 @@ from nanolint.memory.verdict.verdict import (
     judge,
     usable_bytes,
 )
-from nanolint.memory.verdict.words import headline
-from nanolint.run.run import Attention
-from nanolint.trainers.nanogpt.resolve import default_run
+from nanolint.verdict.words import headline
 
 GIB = 1 << 30
 GPT2 = default_run()

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.memory.model.read import Unread
-from nanolint.memory.recording import allocated_bytes, record
-from nanolint.memory.settled import settled
-from nanolint.memory.verdict.alternative import Alternative, Cost
-from nanolint.memory.verdict.alternatives import Alternatives
-from nanolint.memory.verdict.ways.blocks import blocks_checkpointed
-from nanolint.memory.verdict.ways.logits import logits_deleted
-from nanolint.memory.verdict.ways.loss import loss_in_chunks
+from nanolint.recording.recording import allocated_bytes, record
 from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
+from nanolint.script.settled import settled
 from nanolint.trainers.script.sources import MAIN
+from nanolint.verdict.alternative import Alternative, Cost
+from nanolint.verdict.alternatives import Alternatives
+from nanolint.verdict.ways.blocks import blocks_checkpointed
+from nanolint.verdict.ways.logits import logits_deleted
+from nanolint.verdict.ways.loss import loss_in_chunks
 from tests.support.runs import GPT2, card
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nanolint.memory.profile import tape_of
 from nanolint.run.profile import LARGEST_SIZE
 from nanolint.run.profile_file import NotAProfile, read
+from nanolint.tape.profile import tape_of
 
 TAPES: dict[str, Any] = {
     "names": ["model.py:3 wte"],

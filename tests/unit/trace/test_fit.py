@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.profile import NotCovered, profiled, tape_of
-from nanolint.memory.recording import allocated_peak
-from nanolint.memory.tape import Component, Phase, Tape
+from nanolint.recording.recording import allocated_peak
 from nanolint.run.profile import Profile
 from nanolint.run.profile_file import digest, read, write
+from nanolint.tape.profile import NotCovered, profiled, tape_of
+from nanolint.tape.tape import Component, Phase, Tape
 from nanolint.trace.fit import Fitted, fit
 from nanolint.trace.profiling import record
 from nanolint.trace.survey import Point

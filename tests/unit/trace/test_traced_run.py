@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.tape import Component, Phase
-from nanolint.memory.verdict.verdict import Outcome
 from nanolint.report import traced as report
 from nanolint.report.printer import Printer
+from nanolint.tape.tape import Component, Phase
 from nanolint.trace.failures import explained
 from nanolint.trace.traced import NotATrace, Traced, read
 from nanolint.trace.verdict import TracedVerdict
+from nanolint.verdict.verdict import Outcome
 from tests.unit.trace.messages import MIB, message
 
 if TYPE_CHECKING:

@@ -37,6 +37,6 @@ def test_rows_of_an_array_are_a_batch(tmp_path: Path, made: str) -> None:
 def test_a_hundred_thousand_rows_are_read_as_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nanolint.memory.model.reading.machine.STEPS", 30_000)
+    monkeypatch.setattr("nanolint.interpreter.machine.STEPS", 30_000)
     text = BASE.replace(DRAWN, ROWS.format(made=LISTED))
     assert peak(tmp_path, text.replace("= 8, 256", "= 100_000, 16")) > 100 * peak(tmp_path, text)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.model.reading.values import Unread
-from nanolint.memory.recording import allocated_peak, record
+from nanolint.interpreter.values import Unread
+from nanolint.recording.recording import allocated_peak, record
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.trainers.nanogpt.resolve import default_run
 from validation.record_read import CARD, TORCH
 
 if TYPE_CHECKING:
-    from nanolint.memory.tape import Tape
+    from nanolint.tape.tape import Tape
 
 SCRIPT = """
 import torch

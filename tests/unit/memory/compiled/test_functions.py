@@ -6,27 +6,27 @@ from typing import Any
 
 import pytest
 
-from nanolint.memory.compiled.derive.formulas import FORMULAS
-from nanolint.memory.compiled.derive.function import CompiledFunction
-from nanolint.memory.compiled.derive.joint import simplify
-from nanolint.memory.compiled.derive.passes import capture
-from nanolint.memory.compiled.inductor import Inductor
-from nanolint.memory.tape import Component, Tape
-from nanolint.memory.tensors.autograd import run_backward
-from nanolint.memory.tensors.device import Device
-from nanolint.memory.tensors.dtypes import FLOAT32
-from nanolint.memory.tensors.names import FUNCTIONAL, FUNCTIONS, METHODS
-from nanolint.memory.tensors.ops.activations import tanh
-from nanolint.memory.tensors.ops.creation import tensor as made
-from nanolint.memory.tensors.ops.inplace import add_, mul_
-from nanolint.memory.tensors.ops.linear import linear
-from nanolint.memory.tensors.ops.pointwise import add, div, lerp, mul
-from nanolint.memory.tensors.ops.reductions import sum as total
-from nanolint.memory.tensors.ops.unary import pow as power
-from nanolint.memory.tensors.ops.unary import sqrt, square
-from nanolint.memory.tensors.parameter import Parameter
-from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.inductor.derive.formulas import FORMULAS
+from nanolint.inductor.derive.function import CompiledFunction
+from nanolint.inductor.derive.joint import simplify
+from nanolint.inductor.derive.passes import capture
+from nanolint.inductor.inductor import Inductor
+from nanolint.tape.tape import Component, Tape
+from nanolint.tensors.autograd import run_backward
+from nanolint.tensors.device import Device
+from nanolint.tensors.dtypes import FLOAT32
+from nanolint.tensors.names import FUNCTIONAL, FUNCTIONS, METHODS
+from nanolint.tensors.ops.activations import tanh
+from nanolint.tensors.ops.creation import tensor as made
+from nanolint.tensors.ops.inplace import add_, mul_
+from nanolint.tensors.ops.linear import linear
+from nanolint.tensors.ops.pointwise import add, div, lerp, mul
+from nanolint.tensors.ops.reductions import sum as total
+from nanolint.tensors.ops.unary import pow as power
+from nanolint.tensors.ops.unary import sqrt, square
+from nanolint.tensors.parameter import Parameter
+from nanolint.tensors.role import role
+from nanolint.tensors.tensor import Tensor, empty
 
 SHAPE = (1024, 1024)
 

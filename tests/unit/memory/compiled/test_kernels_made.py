@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.compiled.derive.fusion import fuse
+from nanolint.inductor.derive.fusion import fuse
 from tests.support.explained import explained
 from validation.composed import composed
 from validation.record_variations import CARD
@@ -32,7 +32,7 @@ def test_a_script_makes_the_kernels_that_pytorch_makes(
         made.append(len(kernels))
         return fuse(kernels, *how)
 
-    monkeypatch.setattr("nanolint.memory.compiled.derive.plans.fuse", counted)
-    monkeypatch.setattr("nanolint.memory.compiled.derive.planned._known", {})
+    monkeypatch.setattr("nanolint.inductor.derive.plans.fuse", counted)
+    monkeypatch.setattr("nanolint.inductor.derive.planned._known", {})
     explained(tmp_path, composed(number), "--torch-version", "2.15", card=CARD)
     assert tuple(made[: len(MADE[number])]) == MADE[number]

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory import recording
-from nanolint.memory.compiled.derive import planned
-from nanolint.memory.compiled.derive.operations import (
+from nanolint.inductor.derive import planned
+from nanolint.inductor.derive.operations import (
     GETITEM,
     INPUT,
     POINTWISE,
@@ -18,13 +17,14 @@ from nanolint.memory.compiled.derive.operations import (
     Operation,
     Operations,
 )
-from nanolint.memory.compiled.derive.planned import _content
-from nanolint.memory.compiled.derive.plans import Planning
-from nanolint.memory.compiled.inductor import Inductor
-from nanolint.memory.tape import Component, Tape
-from nanolint.memory.tensors.device import Device
-from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT32
-from nanolint.memory.tensors.role import role
+from nanolint.inductor.derive.planned import _content
+from nanolint.inductor.derive.plans import Planning
+from nanolint.inductor.inductor import Inductor
+from nanolint.recording import recording
+from nanolint.tape.tape import Component, Tape
+from nanolint.tensors.device import Device
+from nanolint.tensors.dtypes import BFLOAT16, FLOAT32
+from nanolint.tensors.role import role
 from tests.thorough.test_worked_out import COLUMNS, run_of
 from validation.composed import composed
 

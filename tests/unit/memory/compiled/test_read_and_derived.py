@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.recording import allocated_peak
+from nanolint.recording.recording import allocated_peak
 from validation import accuracy
 from validation.record_derived import figures
 from validation.record_read import CARD, TORCH, case_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.memory.compiled.derive.fusion import fuse
+from nanolint.inductor.derive.fusion import fuse
 from tests.support.explained import explained
 from validation.variations import TEXTS
 
@@ -22,8 +22,8 @@ def test_parts_of_a_sum_are_split_again(tmp_path: Path, monkeypatch: pytest.Monk
         made.extend((each.numel, each.rnumel) for each in kernels if each.rnumel > 1)
         return fuse(kernels, *how)
 
-    monkeypatch.setattr("nanolint.memory.compiled.derive.plans.fuse", watched)
-    monkeypatch.setattr("nanolint.memory.compiled.derive.planned._known", {})
+    monkeypatch.setattr("nanolint.inductor.derive.plans.fuse", watched)
+    monkeypatch.setattr("nanolint.inductor.derive.planned._known", {})
     text = TEXTS["modern: normalised, hyper-connections"]
     text = text.replace("= 8, 256, 1024,", "= 8, 256, 1088,")  # read by no other test
     explained(tmp_path, text, "--torch-version", "2.13", card="rtx-4090")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.moments import summits
 from nanolint.run.program import FromRun, ReadModel, SourceText
+from nanolint.tape.moments import summits
 from validation.accuracy import recorded
 from validation.read_models import MODELS
 from validation.record_read import CARD, configs
 
 if TYPE_CHECKING:
-    from nanolint.memory.tape import Phase, Tape
+    from nanolint.tape.tape import Phase, Tape
 
 ROWS = recorded("read")
 GPU = find(CARD).gpu

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.recording import record, recorded
-from nanolint.memory.tensors.asked import Asked, Card
+from nanolint.recording.recording import record, recorded
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.run.run import Attention, Run
+from nanolint.tensors.asked import Asked, Card
 from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:
-    from nanolint.memory.tape import Tape
+    from nanolint.tape.tape import Tape
 
 CARDS = ("rtx-4060", "rtx-4070", "rtx-4080", "rtx-4090", "l40s")
 STEPS = """

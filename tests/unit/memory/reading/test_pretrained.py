@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.recording import allocated_bytes
+from nanolint.recording.recording import allocated_bytes
 from nanolint.run.program import FromRun, ReadModel, SourceText
 from nanolint.trainers.nanogpt.read import pretrained
 from validation.read_models import MODELS, Case

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.memory.recording import record
+from nanolint.recording.recording import record
 from nanolint.report.explain.log_lines import log_lines
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.trainers.nanogpt.resolve import default_run

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.loop.group import Group
-from nanolint.memory.loop.reading.works import handle
-from nanolint.memory.loop.reducer import bucketed
-from nanolint.memory.recording import allocated_peak
-from nanolint.memory.tape import Component, Tape
-from nanolint.memory.tensors.device import Device
-from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT32
-from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import Tensor, empty
+from nanolint.recording.recording import allocated_peak
+from nanolint.script.group import Group
+from nanolint.script.reducer import bucketed
+from nanolint.script.works import handle
+from nanolint.tape.tape import Component, Tape
+from nanolint.tensors.device import Device
+from nanolint.tensors.dtypes import BFLOAT16, FLOAT32
+from nanolint.tensors.role import role
+from nanolint.tensors.tensor import Tensor, empty
 from validation.read_scripts import read_whole
 from validation.record_scripts import SCRIPTS
 

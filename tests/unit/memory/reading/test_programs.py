@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.memory.model.read import Unread
-from nanolint.memory.recording import record
+from nanolint.recording.recording import record
 from nanolint.run.program import FromRun, ReadModel, SourceText
 from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:
-    from nanolint.memory.tape import Tape
+    from nanolint.tape.tape import Tape
 
 HEAD = """\
 import math

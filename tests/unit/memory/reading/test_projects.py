@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from nanolint.gpus.gpu import Machine
 from nanolint.gpus.lookup import find
-from nanolint.memory.readable import if_readable
-from nanolint.memory.recording import allocated_bytes
-from nanolint.memory.verdict.fit import best_fit
-from nanolint.memory.verdict.verdict import is_comfortable
+from nanolint.recording.recording import allocated_bytes
 from nanolint.run.trust import Trust
+from nanolint.verdict.fit import best_fit
+from nanolint.verdict.readable import if_readable
+from nanolint.verdict.verdict import is_comfortable
 from tests.support.model_text import FUSED_ADAMW
 from tests.support.model_text import GPT as MODEL
 from tests.support.project_tree import SETUP, STEPS, train_script

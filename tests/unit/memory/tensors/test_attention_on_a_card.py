@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.memory.tape import Component, Tape, rounded
-from nanolint.memory.tensors.asked import Asked, Card
-from nanolint.memory.tensors.autograd import run_backward
-from nanolint.memory.tensors.device import Device
-from nanolint.memory.tensors.dtypes import BOOL, DTYPES
-from nanolint.memory.tensors.layout import like_strides
-from nanolint.memory.tensors.ops.attention import scaled_dot_product_attention
-from nanolint.memory.tensors.ops.parts import split
-from nanolint.memory.tensors.ops.views import transpose, view
-from nanolint.memory.tensors.parameter import Parameter
-from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import empty
-from nanolint.memory.torch import LARGE_WORKSPACE_BYTES
+from nanolint.tape.tape import Component, Tape, rounded
+from nanolint.tape.torch import LARGE_WORKSPACE_BYTES
+from nanolint.tensors.asked import Asked, Card
+from nanolint.tensors.autograd import run_backward
+from nanolint.tensors.device import Device
+from nanolint.tensors.dtypes import BOOL, DTYPES
+from nanolint.tensors.layout import like_strides
+from nanolint.tensors.ops.attention import scaled_dot_product_attention
+from nanolint.tensors.ops.parts import split
+from nanolint.tensors.ops.views import transpose, view
+from nanolint.tensors.parameter import Parameter
+from nanolint.tensors.role import role
+from nanolint.tensors.tensor import empty
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
-    from nanolint.memory.tensors.tensor import Tensor
+    from nanolint.tensors.tensor import Tensor
 
 VALIDATION = ROOT / "validation"
 TABLE = json.loads((VALIDATION / "recorded/gpu/h200-attention.json").read_text(encoding="utf-8"))

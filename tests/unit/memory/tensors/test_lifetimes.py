@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nanolint.interpreter.alike import Layers
 from nanolint.memory.model.read import Read
-from nanolint.memory.model.reading.alike import Layers
-from nanolint.memory.tape import Component, Tape
-from nanolint.memory.tensors.autograd import Operation, run_backward
-from nanolint.memory.tensors.device import Device, Storage
-from nanolint.memory.tensors.dtypes import BFLOAT16, FLOAT32, INT64
-from nanolint.memory.tensors.ops.attention import FLASH_SINCE
-from nanolint.memory.tensors.ops.linear import linear
-from nanolint.memory.tensors.ops.loss import nll_loss
-from nanolint.memory.tensors.ops.pointwise import add, mul
-from nanolint.memory.tensors.parameter import Parameter
-from nanolint.memory.tensors.role import role
-from nanolint.memory.tensors.tensor import Node, Tensor, empty
 from nanolint.run.program import FromRun, ReadModel
 from nanolint.run.run import Attention
+from nanolint.tape.tape import Component, Tape
+from nanolint.tensors.autograd import Operation, run_backward
+from nanolint.tensors.device import Device, Storage
+from nanolint.tensors.dtypes import BFLOAT16, FLOAT32, INT64
+from nanolint.tensors.ops.attention import FLASH_SINCE
+from nanolint.tensors.ops.linear import linear
+from nanolint.tensors.ops.loss import nll_loss
+from nanolint.tensors.ops.pointwise import add, mul
+from nanolint.tensors.parameter import Parameter
+from nanolint.tensors.role import role
+from nanolint.tensors.tensor import Node, Tensor, empty
 from nanolint.trainers.nanogpt.own import own_script
 from tests.support.repository import ROOT
 from tests.support.runs import SMALL

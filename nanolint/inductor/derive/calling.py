@@ -1,0 +1,372 @@
+"""Library calls, matrix products among them, and sums by index."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.inductor.derive.access import (
+    Access,
+    Dependency,
+    broadcast,
+    dependency,
+    dependency_on,
+    stepped,
+)
+from nanolint.inductor.derive.buffers import Memory
+from nanolint.inductor.derive.elsewhere import over
+from nanolint.inductor.derive.kernels import LIBRARY, LOOPS, Kernel
+from nanolint.inductor.derive.operations import (
+    BIASED,
+    FALLS_BACK,
+    INPUT,
+    POINTWISE,
+    PRODUCTS,
+    PUTS,
+    STATE_FIRST,
+    Operation,
+)
+from nanolint.inductor.derive.realizing import Realizing
+from nanolint.inductor.derive.values import (
+    Box,
+    Value,
+    again,
+    inlined,
+    loop_order,
+    lying_as,
+    memory_of,
+)
+from nanolint.inductor.derive.work import ATTENTION
+from nanolint.tensors.device import NotDerived
+from nanolint.tensors.dtypes import FLOAT32, INT64
+from nanolint.tensors.layout import contiguous_strides
+from nanolint.tensors.ops.linear import is_readable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.tensors.layout import Strides
+
+
+SMALL, LEAST_ROWS = 5, 64  # fewer columns, and at least so many rows
+COPYING = PRODUCTS - {"scaled_mm"}  # what cuBLAS cannot read as it lies
+BATCHED = frozenset({"bmm", "baddbmm"})  # which look at the strides of one row, too
+OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
+NAMED_RESULTS = {"flash": 5, "efficient": 4}  # with the state on the host, and debug_attn_mask
+# Results that lie as an argument does in memory, by their places (torch/_meta_registrations.py,
+# ``empty_like``).
+LYING_AS = {
+    "flash": {0: 0}, "flash backward": {0: 1, 1: 2, 2: 3},
+    "cudnn": {0: 0}, "cudnn backward": {0: 1, 1: 2, 2: 3},
+}  # fmt: skip
+FLEXIBLE = frozenset({"mm", "addmm"})  # kernel/mm.py: those whose rows Inductor may lay apart
+
+
+class Calling(Realizing):
+    """Lowers what no kernel of loops makes."""
+
+    def _call(self, each: Operation) -> Value:
+        if each.name in PUTS:
+            return self._put(each)
+        if each.name == "assert":
+            return self._asserted(each)
+        if each in self._sums_of_products:  # made where it is added
+            return Value(self._empty(each), each.shape)
+        if each.name in BIASED and self._adds_later(each):
+            return self._unfused(each)
+        if each.name == "mm" and self._inductor.multiplies_small and _is_small(each):
+            return self._multiplied(each)
+        sources = [*each.of]
+        values = [self.values[source] for source in sources]
+        if each.name in BIASED:  # the bias last
+            values.append(values.pop(0))
+            sources.append(sources.pop(0))
+        pairs = list(zip(values, sources, strict=True))
+        late = [value.box for value in values if value.box.memory is None]
+        if each.name.split()[0] in ATTENTION and each not in self._seeded:
+            masks = sources[3:] if each.name == "efficient" else ()
+            values = [self._exact(*pair, is_mask=pair[1] in masks) for pair in pairs]
+        else:
+            values = [self._reachable(*pair) for pair in pairs]
+            if each in self._seeded:
+                self._seen_before.update(late)
+        if each.name == "convolution backward":
+            values = [self._ordered(*pair) for pair in zip(values, sources, strict=True)]
+        reads = [dependency_on(memory_of(value), 0, (), ()) for value in values]
+        if each.parts:
+            return self._several(each, values, reads)
+        if each.name not in PRODUCTS | OTHERS:
+            raise NotDerived(each.name)
+        factors = values[:2] if each.name in COPYING else ()
+        return self._product(each, reads, factors, late=late if each.name in BATCHED else ())
+
+    def _multiplied(self, each: Operation) -> Value:
+        """A product that is a short sum of products, computed where it is read."""
+        values = [self._reachable(self.values[source], source) for source in each.of]
+        (one,), (other,) = (value.loads() for value in values)
+        reads: dict[Access, int] = {}
+        for place in range(each.of[0].shape[1]):
+            down, along = one.strides
+            again(reads, one._replace(offset=one.offset + place * along, strides=(down, 0)))
+            down, along = other.strides
+            again(reads, other._replace(offset=other.offset + place * down, strides=(0, along)))
+        each.cost = 2 * each.of[0].shape[1] - 1
+        return inlined(each, reads, frozenset({each}))
+
+    def _asserted(self, each: Operation) -> Value:
+        """``_assert_async``: a kernel whose result nobody reads."""
+        (condition,) = (self.values[source] for source in each.of)
+        self.realize(condition.box)
+        box = inlined(each, tuple(condition.loads()), frozenset()).box
+        self.realize(box)
+        return Value(box, each.shape)
+
+    def _reachable(self, value: Value, source: Operation) -> Value:
+        """In memory, and copied where no strides tell the view (``ExternKernel.realize_input``):
+        the copy lies as what it reads (ir.py, ``get_fill_order``)."""
+        self.realize(value.box)
+        reads = tuple(value.loads())
+        if any(access.tag for access in reads):
+            strides = contiguous_strides(value.shape)
+            return self._copied(value, source, lying_as(reads, value.shape, strides))
+        return value
+
+    def _exact(self, value: Value, source: Operation, *, is_mask: bool) -> Value:
+        """As ``_reachable``, but what is no memory yet is copied as it was traced, for each that
+        asks how it lies (``ExternKernel.require_strides``): whole, but for the mask of attention's
+        forward call, which is copied once where it is repeated (lowering.py,
+        ``sdpa_constraint``)."""
+        if value.box in self._seen_before and not all(source.strides):
+            return self._copied(value, source, contiguous_strides(value.shape))
+        if value.box.memory is not None or not value.box.reads:
+            value.box.made_by = None
+            return self._reachable(value, source)
+        if all(source.strides):
+            return self._copied(value, source)
+        if not is_mask:
+            return self._copied(value, source, contiguous_strides(value.shape))
+        once = value.shape
+        for dim, stride in enumerate(source.strides):
+            if not stride:
+                once = (*once[:dim], 1, *once[dim + 1 :])
+                value = value.viewed(("slice", dim, 0, 1), once)
+        return self._copied(value, source).viewed(("expand",), source.shape)
+
+    def _ordered(self, value: Value, source: Operation) -> Value:
+        """Copied where it does not lie in order (``ExternKernel.require_stride_order``)."""
+        (access,) = value.loads()
+        pairs = zip(value.shape, access.strides, strict=True)
+        strides = [stride for size, stride in pairs if size > 1]
+        if strides == sorted(strides, reverse=True):
+            return value
+        return self._copied(value, source, contiguous_strides(value.shape))
+
+    def _product(
+        self,
+        each: Operation,
+        reads: Sequence[object],
+        factors: Sequence[Value],
+        what: str = "",
+        late: Sequence[Box] = (),
+    ) -> Value:
+        """``late`` became memory for it, behind their views."""
+        pads = each.name in FLEXIBLE and each not in self._dense and not self._keeps_order(each)
+        memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
+        write = dependency(Access(memory, 0, memory.strides), each.shape)
+        kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), what=what or each.name)  # type: ignore[arg-type]
+        kernel.product = each.name not in OTHERS
+        copies = [
+            _copy(value, each)
+            for value in reversed(factors)
+            if not _is_readable(value, is_late=value.box in late)
+        ]
+        kernel.scratch = (*copies, *reversed(copies))
+        self._add(kernel)
+        box = Box(each.shape, each.strides, each.dtype, each.role)
+        box.memory = memory
+        return Value(box, each.shape)
+
+    def _adds_later(self, each: Operation) -> bool:
+        """Whether the bias is added where the product is read: ``should_prefer_unfused_addmm``."""
+        keeps = each.dtype.itemsize == 2 and self._inductor.keeps_half_biases
+        if each.name == "baddbmm" and each.of[0].shape == each.shape:
+            return False
+        keeps = keeps or (each.name == "baddbmm" and not self._inductor.adds_apart)
+        return not keeps and self._is_read_by_elements(each)
+
+    def _unfused(self, each: Operation) -> Value:
+        bias, *factors = (self.values[source] for source in each.of)
+        for value in factors:
+            self.realize(value.box)
+        reads = [dependency_on(memory_of(value), 0, (), ()) for value in factors]
+        what = "mm" if each.name == "addmm" else "bmm"
+        product = self._product(each, reads, factors, what)
+        added = [broadcast(access, bias.shape, each.shape) for access in bias.loads()]
+        return inlined(each, (*product.loads(), *added), bias.steps | {each})
+
+    def _find_sums_of_products(self, operations: Sequence[Operation]) -> None:
+        """Sums that a matrix product makes itself, by the product: post_grad.py, ``addmm``.
+
+        The last first (pattern_matcher.py): what such a sum reads is not read by elements. Of two
+        products the second is the one (``is_valid_addmm_fusion``'s patterns, the last first).
+        """
+        if not self._inductor.adds_in_product:
+            return
+        for each in reversed(operations):
+            if each.name != "sum" or each.kind != POINTWISE or len(set(each.of)) != 2:
+                continue
+            for factor in reversed(each.of):
+                if (
+                    factor.name == "mm"
+                    and factor in self._own
+                    and factor not in self._outputs
+                    and len(self._users[factor]) == 1
+                    and all(source.dtype is each.dtype for source in each.of)
+                    and (self._is_whole(each, factor) or not self._is_read_by_elements(each))
+                ):
+                    self._sums_of_products[factor] = each
+                    self._made_by_products.add(each)
+                    break
+
+    def _is_whole(self, each: Operation, factor: Operation) -> bool:
+        """Whether what is added to a product is no bias (``_is_bias_like_addmm_input``)."""
+        (other,) = (source for source in each.of if source is not factor)
+        is_bias = other.kind == INPUT or other.shape != each.shape or 0 in other.strides
+        return self._inductor.adds_whole and not is_bias
+
+    def _sum_of_product(self, each: Operation) -> Value:
+        values: list[Value] = []
+        factors: list[Value] = []
+        for source in each.of:
+            if self._sums_of_products.get(source) is each:
+                factors = [self.values[factor] for factor in source.of]
+                values += factors
+            else:
+                values.append(self.values[source])
+        for value in values:
+            self.realize(value.box)
+        reads = [dependency_on(memory_of(value), 0, (), ()) for value in values]
+        return self._product(each, reads, factors)
+
+    def _several(self, each: Operation, values: Sequence[Value], reads: Sequence[object]) -> Value:
+        kernel = Kernel(LIBRARY, tuple(reads), (), 1, what=each.name)  # type: ignore[arg-type]
+        self._add(kernel)
+        elements = []
+        unused = [part for part in each.parts if part not in self._own and part.nbytes]
+        passing = [self._passing(part) for part in unused]
+        scratch, kernel.ahead = self._scratch(each), each.ahead
+        ahead, rest = scratch[: each.ahead], scratch[each.ahead :]
+        kernel.scratch = (*ahead, *passing, *rest, *reversed(passing))  # a tuple goes last first
+        for place, part in enumerate(each.parts):
+            if part in unused or not part.nbytes:
+                self._unread += 1
+                continue
+            strides = _strides_of(each, values, place)
+            memory = self._memory(part.shape, strides, part.dtype, part.role, pads=False)
+            memory.part = True
+            elements.append(memory)
+            write = dependency(Access(memory, 0, memory.strides), part.shape)
+            taken = Kernel(LIBRARY, (), (write,), 1, what="getitem")
+            taken.after = (kernel,)
+            self._add(taken)
+            box = Box(part.shape, strides, part.dtype, part.role)
+            box.memory = memory
+            self.values[part] = Value(box, part.shape)
+        if STATE_FIRST in each.settings:
+            elements.sort(key=lambda memory: memory.dtype is not INT64)
+        kernel.elements = tuple(elements)
+        self._unread += NAMED_RESULTS.get(each.name, len(each.parts)) - len(each.parts)
+        return self.values.get(each.parts[0]) or Value(self._empty(each), ())
+
+    def _scratch(self, each: Operation) -> list[Memory]:
+        """What the call makes and frees, each named at both moments."""
+        made = {
+            label: Memory("scratch", (elements,), (1,), FLOAT32, each.role.made(label))
+            for label, elements in each.scratch
+        }
+        return [made[label] for label, _ in each.scratch]
+
+    def _passing(self, part: Operation) -> Memory:
+        known = self._passed.get(part)
+        if known is None:
+            known = self._passed[part] = Memory(
+                "unused", part.shape, part.strides, part.dtype, part.role
+            )
+        return known
+
+    def _empty(self, each: Operation) -> Box:
+        return Box((), (), each.dtype, each.role)
+
+    def _put(self, each: Operation) -> Value:
+        """Zeros, or a copy of what is there, and a kernel that writes into it by index."""
+        before: list[Dependency] = []
+        if each.name == "put":
+            first, *rest = (self.values[it] for it in each.of)
+            before = [dependency(access, each.shape) for access in first.loads()]
+            count = 1 if len(rest) == 1 else len(rest) - 1
+            indices, values = rest[:count], rest[count:]
+            shape = indices[0].shape
+        else:
+            *indices, source = (self.values[it] for it in each.of)
+            values, shape = [source], source.shape
+        if values:
+            shape = values[0].shape
+        pads = each not in self._dense
+        zeros = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
+        write = dependency(Access(zeros, 0, zeros.strides), each.shape)
+        made = Kernel(LOOPS, before, (write,), prod(each.shape), what="zeros")
+        self._add(made)
+        kind = LOOPS
+        if FALLS_BACK in each.settings:
+            kind = LIBRARY
+            for value in (*indices, *values):
+                self.realize(value.box)
+        read = [access for index in indices for access in over(index, each, shape)]
+        read += [access for value in values for access in value.loads()]
+        inwards = loop_order(read, shape) or range(len(shape) - 1, -1, -1)
+        order = tuple(reversed(inwards))
+        loops, step = tuple([shape[dim] for dim in order]), ("permute", *order)
+        reads = [dependency(stepped(access, step, shape, loops), loops) for access in read]
+        kernel = Kernel(kind, reads, (), prod(shape), what="atomic sums")
+        kernel.scratch = tuple(self._scratch(each))
+        kernel.mutates, kernel.after = (zeros,), (made,)
+        self._add(kernel)
+        summed = Memory(kernel.name, zeros.shape, zeros.strides, zeros.dtype, zeros.role)
+        summed.storage, summed.of = zeros, kernel.number
+        box = Box(each.shape, each.strides, each.dtype, each.role)
+        box.memory = summed
+        return Value(box, each.shape)
+
+
+def _is_small(product: Operation) -> bool:
+    """``_use_small_mm_pointwise``."""
+    rows, columns = product.shape
+    return rows >= LEAST_ROWS and columns < SMALL and product.of[0].shape[1] < SMALL
+
+
+def _is_readable(value: Value, *, is_late: bool) -> bool:
+    """Whether cuBLAS reads a matrix as it lies. Behind a view of what ``is_late`` a dimension of
+    one has no stride (ir.py, ``convert_to_reinterpret_view``)."""
+    (access,) = value.loads()
+    shape, strides = value.shape[-2:], access.strides[-2:]
+    before = (value.box.shape, *(shape for _, shape in value.views))
+    if is_late and any(
+        step[0] != "expand" or one != other
+        for (step, other), one in zip(value.views, before, strict=False)
+    ):
+        strides = tuple([0 if size == 1 else by for size, by in zip(shape, strides, strict=True)])
+    return bool(access.tag) or is_readable(shape, strides)
+
+
+def _copy(value: Value, of: Operation) -> Memory:
+    """What ATen makes of one that it does not (cuda/Blas.cpp, prepare_batch_matrix_for_cublas)."""
+    return Memory("copy", value.shape, contiguous_strides(value.shape), of.dtype, value.box.role)
+
+
+def _strides_of(each: Operation, values: Sequence[Value], place: int) -> Strides:
+    """Of a result: what it lies as may lie otherwise in memory than was traced."""
+    part, source = each.parts[place], LYING_AS.get(each.name, {}).get(place)
+    if source is None or each.of[source].strides != part.strides:
+        return part.strides
+    (access,) = values[source].loads()
+    return access.strides

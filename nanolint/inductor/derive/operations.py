@@ -1,0 +1,204 @@
+"""A graph of operations, as AOTAutograd traces a forward and a backward pass into one.
+
+An operation here is one of ATen's after Inductor's decompositions, or a view. Only what decides
+memory is kept: shapes, types, who reads whom, and in which order the operations were traced.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.tape.turns import give_way
+from nanolint.tensors.dtypes import FLOAT32
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from nanolint.tensors.dtypes import Dtype
+    from nanolint.tensors.layout import Shape, Strides
+    from nanolint.tensors.role import Role
+
+Setting: TypeAlias = "int | float | str | bool | Dtype | tuple[Setting, ...] | None"
+
+# Kinds of operations, as far as the partitioner, lowering and fusion tell them apart.
+INPUT, VIEW, POINTWISE, REDUCTION, RANDOM, CALL, GETITEM = range(7)
+# Elements that are written by index into zeros, or into a copy of a tensor.
+PUTS = frozenset({"index_put", "put"})
+BIASED = frozenset({"addmm", "baddbmm"})  # products that read a bias first
+PRODUCTS = BIASED | {"mm", "bmm", "scaled_mm"}
+SEED = "seed"  # one of random numbers
+STATE_FIRST = "state first"  # among those of attention that makes its random state first
+DRAWS = "draws"  # among those of attention with dropout
+WITH_PLACES = "with places"  # among those of the largest elements, whose places are made, too
+TAKEN_APART = frozenset({"split", "unbind"})  # views with several results, and of the same elements
+FALLS_BACK = "falls back"  # among the settings of one that is ATen's own, not a kernel of Triton's
+
+
+class Operation:
+    """One operation and its result; ``of`` are the operations whose results it reads.
+
+    ``settings`` are its other arguments: two operations of the same name, inputs and settings are
+    the same. ``cost`` is how many steps of a kernel it takes, without the ``numbers`` that it asks
+    for. ``scratch`` is what a library call makes and frees: elements of float32 by a label, in
+    order, each named at both moments, the first ``ahead`` of them before its results. Without a
+    shape it is several results, each taken by an operation "getitem".
+    """
+
+    __slots__ = (
+        "ahead", "all_nodes", "asks", "cost", "dtype", "kind", "name", "nodes", "number",
+        "numbers", "of", "parts", "region", "role", "scratch", "settings", "shape", "strides",
+        "users",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        kind: int,
+        of: Sequence[Operation],
+        shape: Shape,
+        strides: Strides,
+        dtype: Dtype,
+        role: Role,
+        settings: tuple[Setting, ...] = (),
+        cost: int = 1,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.of = tuple(of)
+        self.shape = shape
+        self.strides = strides
+        self.dtype = dtype
+        self.role = role
+        self.settings = settings
+        self.cost = cost
+        self.asks: tuple[int, tuple[tuple[object, ...], ...]] | None = None  # kept by counting.py
+        self.numbers: tuple[int | float | complex | None, ...] = ()
+        self.nodes = 1  # of PyTorch's graph, on the shortest way through it
+        self.all_nodes = 1
+        self.parts: tuple[Operation, ...] = ()  # of an operation with several results
+        self.scratch: tuple[tuple[str, int], ...] = ()
+        self.ahead = 0
+        self.users: dict[Operation, None] = {}
+        self.number = -1
+        self.region = 0  # of activation checkpointing, from 1
+
+    def again(self, of: Sequence[Operation], role: Role) -> Operation:
+        """The same on other operations."""
+        made = Operation(
+            self.name, self.kind, of, self.shape, self.strides, self.dtype, role, self.settings,
+            self.cost,
+        )  # fmt: skip
+        made.numbers, made.nodes, made.all_nodes = self.numbers, self.nodes, self.all_nodes
+        made.scratch, made.ahead = self.scratch, self.ahead
+        return made
+
+    def __repr__(self) -> str:
+        return f"%{self.number} {self.name}{self.shape} {self.dtype.name}"
+
+    @property
+    def numel(self) -> int:
+        """Elements of the result."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the result, or of all of them."""
+        if self.parts:
+            return sum(part.nbytes for part in self.parts)
+        return self.dtype.itemsize * prod(self.shape)
+
+
+class Operations:
+    """Operations in the order in which they were traced, and what they are traced for."""
+
+    def __init__(self) -> None:
+        self.all: list[Operation] = []
+        self.outputs: list[Operation] = []  # of the forward pass
+        self.gradients: list[Operation | None] = []  # one for each input that learns
+        self.tangents: list[Operation] = []  # the gradients of outputs, inputs themselves
+        self.learning: list[int] = []  # the places of these outputs
+        self.mutations: list[Operation] = []  # copies of results into inputs, at the end
+        self.asserts: list[Operation] = []  # that nobody reads
+
+    def add(self, operation: Operation) -> Operation:
+        """Append it."""
+        operation.number = len(self.all)
+        self.all.append(operation)
+        return operation
+
+    def connect(self) -> None:
+        """Number all operations, and note who uses whom; outputs are no users."""
+        give_way()
+        for number, each in enumerate(self.all):
+            each.number = number
+            each.users = {}
+        for each in self.all:
+            for source in each.of:
+                source.users[each] = None
+
+    def forget(self) -> None:
+        """Let go of all operations, which hold each other; what is planned needs them no more."""
+        for each in self.all:
+            each.of, each.parts, each.users = (), (), {}
+        for listed in (self.all, self.outputs, self.gradients, self.tangents):
+            listed.clear()
+        self.mutations.clear()
+        self.asserts.clear()
+
+    def wanted(self) -> Iterable[Operation]:
+        """What the graph is there for."""
+        wanted = (*self.outputs, *self.gradients, *self.mutations, *self.asserts)
+        return (each for each in wanted if each is not None)
+
+    def replace(self, old: dict[Operation, Operation]) -> None:
+        """Put other operations in the place of some, in all that reads them."""
+        if not old:
+            return
+        gone = old.keys()
+        for each in self.all:
+            if not gone.isdisjoint(each.of):
+                each.of = tuple([replaced(source, old) for source in each.of])
+            if each.parts:
+                each.parts = tuple([replaced(part, old) for part in each.parts])
+        self.outputs = [replaced(each, old) for each in self.outputs]
+        self.gradients = [each and replaced(each, old) for each in self.gradients]
+        self.all = [each for each in self.all if each not in old]
+
+    def needed_by(self, operations: Iterable[Operation]) -> set[Operation]:
+        """These, and all that they are computed from."""
+        found = set(operations)
+        for each in reversed(self.all):
+            if each in found:
+                found.update(each.of)
+        return found
+
+    def drop_dead(self) -> None:
+        """Leave out what nothing that is wanted needs; inputs stay."""
+        alive = self.needed_by(self.wanted())
+        self.all = [each for each in self.all if each in alive or each.kind == INPUT]
+
+
+def is_float(dtype: Dtype) -> bool:
+    """Whether it is a floating type that autocast may choose or widen."""
+    return dtype.kind == FLOAT32.kind
+
+
+def bases_of(each: Operation) -> Iterator[Operation]:
+    """It, and what it is a view of, the last first."""
+    yield each
+    while each.kind == VIEW:
+        (each,) = each.of
+        yield each
+
+
+def base_of(each: Operation) -> Operation:
+    """What it is a view of, through all views."""
+    return list(bases_of(each))[-1]
+
+
+def replaced(each: Operation, old: Mapping[Operation, Operation]) -> Operation:
+    """What stands in the place of an operation; itself where nothing does."""
+    while each in old:
+        each = old[each]
+    return each

@@ -1,0 +1,330 @@
+"""Where the joint graph is cut: which results the forward pass keeps for the backward pass.
+
+torch/_functorch/partitioners.py, ``min_cut_rematerialization_partition``, 2.13.0: a minimal cut
+over bytes, weighed by the distance from the backward pass, in which some results may not be
+computed again.
+"""
+
+from __future__ import annotations
+
+import heapq
+from itertools import accumulate
+from math import trunc
+from typing import TYPE_CHECKING, NamedTuple
+
+from nanolint.inductor.derive.chains import cast_apart, casts_first, ends_in_two
+from nanolint.inductor.derive.flow import UNLIMITED, Network
+from nanolint.inductor.derive.operations import (
+    GETITEM,
+    INPUT,
+    POINTWISE,
+    REDUCTION,
+    TAKEN_APART,
+    VIEW,
+    WITH_PLACES,
+    Operation,
+    Operations,
+)
+from nanolint.inductor.derive.regions import made_again
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+LONGEST_CHAIN = 100  # operations
+FAR = 1_000_000_000
+NEAREST, FARTHEST = 1, 100  # distances that weigh differently
+FARTHEST_RECOMPUTED = 3  # torch/_functorch/config.py, max_dist_from_bw, of releases before 2.4
+GROWTH = 1.1  # a step away from the backward pass
+
+# Not in the partitioner's list of what may be computed again.
+KEPT_NAMES = frozenset(
+    {
+        *("embedding", "moved", "placed", "scatter", "scatter part", "cat", "pad", "flip", "scan"),
+        *("product of elements", "unfold", "diagonal", "repeat", "repeat in parts", "copy_"),
+    }
+    | TAKEN_APART
+)
+
+
+class Parts(NamedTuple):
+    """The two graphs: operations in the order in which Inductor lowers them."""
+
+    forward: list[Operation]
+    backward: list[Operation]
+    saved: list[Operation]
+
+
+def partition(
+    graph: Operations, parameters: Container[Operation], *, recomputes_far: bool = True
+) -> Parts:
+    """Cut a simplified joint graph. ``parameters`` live through the run anyway.
+
+    Without ``recomputes_far`` nothing is computed again that is far from the backward pass, and
+    the backward pass is in the order in which it was traced: releases before 2.4.
+    """
+    found = _Partition(graph, parameters, recomputes_far=recomputes_far)
+    parts = found.parts()
+    if not found.cast_first:
+        return parts
+    for each in found.cast_first:
+        cast_apart(graph, each)
+    graph.connect()
+    return partition(graph, parameters, recomputes_far=recomputes_far)
+
+
+class _Partition:
+    def __init__(
+        self, graph: Operations, parameters: Container[Operation], *, recomputes_far: bool
+    ) -> None:
+        self.graph = graph
+        self.recomputes_far = recomputes_far
+        self.parameters = parameters
+        self.banned: set[Operation] = set()
+        self.cast_first: list[Operation] = []  # whose cast of what they read ends a long chain
+        self.again = made_again(graph)
+        self.fusible = {each for each in graph.all if self._is_recomputable(each)}
+        self.handed = {*graph.outputs, *graph.gradients}  # to the joint graph's output, no kernel
+        tangents = graph.tangents
+        self.closure = _reached(tangents)  # what follows from the gradients of the outputs
+        self.needed_backward = self.closure | {g for g in graph.gradients if g is not None}
+        given = [each for each in graph.all if each.kind == INPUT and each not in set(tangents)]
+        self.inputs = given
+        self.forward = _needed(self._wanted, set(given))
+        self.forward |= {each for each in graph.all if self._is_made_beside(each)}
+        order = sorted((each for each in graph.all if each in self.forward), key=_is_operation)
+        places = accumulate(each.all_nodes for each in order)
+        self.place = dict(zip(order, places, strict=True))  # of its last node
+        self.distance = self._distances()
+
+    def _distances(self) -> dict[Operation, int]:
+        distance: dict[Operation, int] = {}
+        for each in reversed(self.graph.all):
+            if each not in self.forward:
+                distance[each] = 0
+            else:
+                distance[each] = min([FAR, *(distance[user] + user.nodes for user in each.users)])
+        return distance
+
+    def _is_made_beside(self, each: Operation) -> bool:
+        """Whether it is where the largest elements are, or the smallest, which ``aten.max.dim`` and
+        ``aten.min.dim`` make with these."""
+        beside = {"argmax": "amax", "argmin": "amin"}.get(each.name)
+        return WITH_PLACES in each.settings and any(
+            user.name == beside and user.settings == each.settings and user in self.forward
+            for user in each.of[0].users
+        )
+
+    @property
+    def _wanted(self) -> list[Operation]:
+        """What the forward pass is there for."""
+        return [*self.graph.outputs, *self.graph.asserts, *self.graph.mutations]
+
+    def parts(self) -> Parts:
+        """The two graphs."""
+        saved = self._saved()
+        inputs = set(self.inputs)
+        forward = _needed([*self._wanted, *saved], inputs)
+        backward = _needed(
+            [each for each in self.graph.gradients if each is not None],
+            set(saved) | set(self.graph.tangents),
+        )
+        order = self.graph.all
+        return Parts(
+            [each for each in order if each in forward and each not in inputs],
+            _as_autograd(order, backward, set(saved), self.graph),
+            saved,
+        )
+
+    def _saved(self) -> list[Operation]:
+        operations = self.graph.all
+        network = Network(2 * len(operations) + 2)
+        source, sink = 2 * len(operations), 2 * len(operations) + 1
+        for each in operations:
+            enter, leave = 2 * each.number, 2 * each.number + 1
+            if each in self.needed_backward:
+                if each in self.closure:
+                    network.edge(enter, sink, UNLIMITED)
+                    continue
+                network.edge(leave, sink, UNLIMITED)
+            if each in self.again:
+                network.edge(enter, sink, UNLIMITED)
+                continue
+            if each.kind == INPUT or (each in self.forward and self._is_kept(each)):
+                self._ban(each)
+            network.edge(enter, leave, self._weight(each))
+            for user in each.users:
+                network.edge(leave, 2 * user.number, UNLIMITED)
+        if self.recomputes_far:
+            self._ban_uses_far_apart()
+            self._ban_long_chains()
+        for each in self.banned:
+            network.edge(source, 2 * each.number, UNLIMITED)
+        side = network.cut(source, sink)
+        return [
+            each for each in operations if side[2 * each.number] and not side[2 * each.number + 1]
+        ]
+
+    def _ban(self, each: Operation) -> None:
+        if not _is_view(each) and each not in self.again:
+            self.banned.add(each)
+
+    def _weight(self, each: Operation) -> int:
+        if each.parts or each.name in TAKEN_APART:
+            return UNLIMITED
+        if each in self.parameters:
+            return 0
+        steps = max(min(self.distance[each], FARTHEST), NEAREST)
+        nbytes = trunc(each.nbytes * GROWTH**steps)
+        handed = each.kind == INPUT or each in self.handed
+        materialized = handed or not all(self._is_fusible(each, user) for user in each.users)
+        return nbytes if materialized else 2 * nbytes
+
+    def _is_kept(self, each: Operation) -> bool:
+        """``should_ban_recomputation``. What is compared to itself is counted twice."""
+        if each.kind == GETITEM:
+            return False
+        if each.region and each not in self.again:
+            return True
+        if not self._is_recomputable(each) or self._is_materialized_backward(each):
+            return True
+        if not self.recomputes_far and self.distance[each] > FARTHEST_RECOMPUTED:
+            return True
+        sources = each.of[:1] if each.name == "index" else each.of  # indices are in a list
+        return 4 * each.nbytes < sum(source.nbytes for source in sources)
+
+    def _is_recomputable(self, each: Operation) -> bool:
+        """Whether it is on the partitioner's list."""
+        if each.kind in {VIEW, GETITEM, POINTWISE, REDUCTION}:
+            return each.name not in KEPT_NAMES and (self.recomputes_far or each.name != "gather")
+        return False
+
+    def _is_fusible(self, one: Operation, other: Operation) -> bool:
+        """Whether the partitioner takes them for one kernel."""
+        return other.name == "cat" or (one in self.fusible and other in self.fusible)
+
+    def _is_materialized_backward(self, each: Operation) -> bool:
+        if _is_view(each):
+            return False
+        unseen = [each]
+        while unseen:
+            current = unseen.pop()
+            if current in self.handed:
+                return True
+            for user in current.users:
+                if user not in self.forward and not self._is_fusible(current, user):
+                    return True
+                if _is_view(user):
+                    unseen.append(user)
+        return False
+
+    def _ban_uses_far_apart(self) -> None:
+        """A result that is used again behind something that cannot be fused."""
+        place = self.place
+        for used in (each for each in self.graph.all if each in self.forward):
+            users = [user for user in used.users if user in place]
+            if not users:
+                continue
+            first = self._first_unfusible(users, max(place[user] for user in users))
+            for user in users:
+                if place[user] > first and self._is_fusible(used, user):
+                    self._ban(user)
+
+    def _first_unfusible(self, users: Iterable[Operation], most: int) -> int:
+        place = self.place
+        queue = [(place[user], True, user.number) for user in users]
+        heapq.heapify(queue)
+        seen = set(queue)
+        operations = self.graph.all
+        while queue:
+            at, fusible, number = heapq.heappop(queue)
+            if not fusible:
+                return at
+            each = operations[number]
+            for user in each.users:
+                if user in place and place[user] <= most:
+                    entry = place[user], self._is_fusible(each, user), user.number
+                    if entry not in seen:
+                        seen.add(entry)
+                        heapq.heappush(queue, entry)
+        return most
+
+    def _ban_long_chains(self) -> None:
+        """One result in each chain of more than a hundred operations that could all be fused."""
+        place, visited = self.place, set[Operation]()
+        for start in (each for each in self.graph.all if each in self.forward):
+            queue = [(place[start], start.number)]
+            while queue:
+                at, number = heapq.heappop(queue)
+                each = self.graph.all[number]
+                if each in visited:
+                    continue
+                visited.add(each)
+                far = place[start] + LONGEST_CHAIN
+                if at > far and not queue and not ends_in_two(each):
+                    if at - each.all_nodes + 1 > far and casts_first(each):
+                        self.cast_first.append(each)
+                    self._ban(each)
+                    break
+                for user in each.users:
+                    if user in place and self._is_fusible(each, user) and user not in self.banned:
+                        heapq.heappush(queue, (place[user], user.number))
+
+
+def _is_view(each: Operation) -> bool:
+    """``view_ops``."""
+    return each.kind == VIEW and each.name not in KEPT_NAMES
+
+
+def _is_operation(each: Operation) -> bool:
+    return each.kind != INPUT
+
+
+def _reached(starts: Iterable[Operation]) -> set[Operation]:
+    found = set(starts)
+    unseen = [*found]
+    while unseen:
+        for user in unseen.pop().users:
+            if user not in found:
+                found.add(user)
+                unseen.append(user)
+    return found
+
+
+def _needed(wanted: Iterable[Operation], given: set[Operation]) -> set[Operation]:
+    """What has to be computed, with the given results that it is computed from."""
+    found = set[Operation]()
+    unseen = [*wanted]
+    while unseen:
+        each = unseen.pop()
+        if each in found:
+            continue
+        found.add(each)
+        if each not in given:
+            unseen.extend(each.of)
+    return found
+
+
+def _as_autograd(
+    order: list[Operation], needed: set[Operation], saved: set[Operation], graph: Operations
+) -> list[Operation]:
+    """The backward pass in the order of autograd's engine, with what it computes again just before
+    it is used (``reordering_to_mimic_autograd_engine``)."""
+    given = saved | set(graph.tangents) | {each for each in order if each.kind == INPUT}
+    rest = [each for each in order if each in needed and each not in given]
+    tangents = set(graph.tangents)
+    first = next((place for place, each in enumerate(rest) if tangents & set(each.of)), None)
+    if first is None:
+        return rest
+    found: dict[Operation, None] = {}
+    for each in rest[first:]:
+        wanted: dict[Operation, None] = {}
+        unseen = [each]
+        while unseen:
+            current = unseen.pop()
+            if current in wanted or current in found or current in given:
+                continue
+            wanted[current] = None
+            unseen.extend(current.of)
+        for one in sorted(wanted, key=lambda it: it.number):
+            found[one] = None
+    return [*found]

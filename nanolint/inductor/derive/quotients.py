@@ -1,0 +1,106 @@
+"""Places that stay quotients: torch/_inductor/sizevars.py, ``_simplify_with_ranges``, before 2.12.
+
+What is no memory yet is seen in another shape by quotients and remainders of one index (ir.py,
+``View.dynamic_reshape_indexer``). Where that index is a sum of loops, a quotient is dropped that
+is known to be 0: since 2.12 whatever is left in it, before only of one loop. So (8, 256, 4) seen as
+(8192,) and as (8, 256, 4) again was read at ``1024*i + 4*j + k + 1024*((4*j + k)//1024)``, which is
+not the place that another kernel writes, for all that the scheduler knows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nanolint.tensors.sized import of_sizes
+
+if TYPE_CHECKING:
+    from nanolint.tensors.layout import Shape
+
+APART = "apart"  # in a view of what is no memory yet
+QUOTIENT = "quotient"  # in the tag of what is read at one
+
+
+class _Place(NamedTuple):
+    """An index: of so many steps of each loop of a size, and maybe a quotient that is 0."""
+
+    terms: tuple[tuple[int, int], ...] = ()
+    has_quotient: bool = False
+
+
+@of_sizes
+def leaves_quotients(seen: tuple[Any, ...]) -> bool:
+    """Whether strides, a shape, and views of these (see ``access.py``) are read at a quotient."""
+    strides, before, *views = seen
+    if len(strides) != len(before) or not views:
+        return False
+    steps = list(zip(views[::2], (before, *views[1::2]), views[1::2], strict=False))
+    places = [_Place(((1, size),) if size != 1 else ()) for size in views[-1]]
+    for step, shape, after in reversed(steps):
+        found = _before(places, step, shape, after)
+        if found is None:
+            return False
+        places = found
+    return any(
+        place.has_quotient and stride and size != 1
+        for place, stride, size in zip(places, strides, before, strict=True)
+    )
+
+
+def _before(
+    places: list[_Place], step: tuple[Any, ...], before: Shape, after: Shape
+) -> list[_Place] | None:
+    """The indices into what is seen, of those into a view of it; None where that is more than sums
+    of loops."""
+    kind = step[0]
+    if kind == "view":
+        return _reshaped(places, before, after)
+    if kind == "permute":
+        return [places[step.index(dim, 1) - 1] for dim in range(len(before))]
+    if kind == "expand":
+        kept = places[len(after) - len(before) :]
+        return [_Place() if size == 1 else at for size, at in zip(before, kept, strict=True)]
+    if kind == "select":
+        return [*places[: step[1]], _Place(), *places[step[1] :]]
+    return None
+
+
+def _reshaped(places: list[_Place], before: Shape, after: Shape) -> list[_Place] | None:
+    """``View.dynamic_reshape_indexer``."""
+    found: list[_Place] = []
+    old = [size for size in before if size != 1]
+    new = [(place, size) for place, size in zip(places, after, strict=True) if size != 1]
+    while old and new:
+        size = old.pop()
+        place, steps = new.pop()
+        while steps < size and new:
+            other, more = new.pop()
+            place = _Place(
+                (*place.terms, *((by * steps, many) for by, many in other.terms)),
+                place.has_quotient or other.has_quotient,
+            )
+            steps *= more
+        digits = [size]
+        while size < steps and old:
+            digits.append(old.pop())
+            size *= digits[-1]
+        if size != steps:
+            return None
+        if len(digits) == 1:
+            found.append(place)
+            continue
+        by = 1
+        for digit in digits:
+            found.append(_quotient(place, by, digit))
+            by *= digit
+    if old or new:
+        return None
+    left = iter(reversed(found))
+    return [next(left) if size != 1 else _Place() for size in before]
+
+
+def _quotient(place: _Place, by: int, modulus: int) -> _Place:
+    """What is left of an index that is divided: one loop of fewer steps is known to be 0. Where
+    there are but such loops, it is joined with the one before (``join_dimensions``)."""
+    inner = [(step, size) for step, size in place.terms if step < by]
+    outer = [(step // by, size) for step, size in place.terms if by <= step < by * modulus]
+    return _Place(tuple(outer), place.has_quotient or (len(inner) > 1 and bool(outer)))

@@ -1,0 +1,302 @@
+"""How a reduction is launched: at once or in steps (torch/_inductor/ir.py, ``Reduction``)."""
+
+from __future__ import annotations
+
+from itertools import product as combinations
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.inductor.derive.access import SPLIT, Access, dependency, dependency_on, stepped
+from nanolint.inductor.derive.counting import unrolled
+from nanolint.inductor.derive.elsewhere import at_place
+from nanolint.inductor.derive.kernels import SUMS, Kernel
+from nanolint.inductor.derive.operations import VIEW, base_of
+from nanolint.inductor.derive.parts import (
+    in_one,
+    in_order,
+    in_parts,
+    in_views,
+    parts_read,
+    repeats,
+    stepped_by,
+)
+from nanolint.inductor.derive.realizing import Realizing
+from nanolint.inductor.derive.rows import rows_before
+from nanolint.inductor.derive.splits import inner_splits
+from nanolint.inductor.derive.values import Box, again, lying_as, outwards
+from nanolint.inductor.reductions import column_sum_splits
+from nanolint.tensors.device import NotTraced
+from nanolint.tensors.dtypes import FLOAT32
+from nanolint.tensors.layout import contiguous_strides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from nanolint.inductor.derive.access import Dependency
+    from nanolint.inductor.derive.buffers import Memory
+    from nanolint.inductor.derive.operations import Operation
+    from nanolint.inductor.derive.rows import Rows
+    from nanolint.inductor.derive.values import Value
+    from nanolint.tensors.asked import Card
+    from nanolint.tensors.dtypes import Dtype
+    from nanolint.tensors.layout import Shape
+    from nanolint.tensors.role import Role
+
+NEVER_SPLIT = frozenset({"argmax", "argmin"})
+UNROLLED = 8  # unroll_reductions_threshold in torch/_inductor/config.py
+
+
+class Summing(Realizing):
+    """Makes the kernels of a reduction."""
+
+    def _loops(self, value: Value, over: Sequence[object]) -> tuple[Shape, Shape, tuple[int, ...]]:
+        """The sizes that stay and those that are reduced, and their order."""
+        shape = value.shape
+        kept = [dim for dim in range(len(shape)) if dim not in over]
+        gone = [dim for dim in range(len(shape)) if dim in over]
+        order = (*kept, *gone)
+        return tuple(shape[d] for d in kept), tuple(shape[d] for d in gone), order
+
+    def _counted_in(self, value: Value, order: tuple[int, ...], loops: Shape) -> dict[Access, int]:
+        """What it reads, in these loops, and how often."""
+        found: dict[Access, int] = {}
+        step = ("permute", *order)
+        for read, times in value.counted():
+            again(found, stepped(read, step, value.shape, loops), times)
+        return found
+
+    def _reduced(self, each: Operation, value: Value, over: Sequence[object], dtype: Dtype) -> Box:
+        kept, gone, order = self._loops(value, over)
+        loops = (*kept, *gone)
+        reads = self._counted_in(value, order, loops)
+        numel, rnumel = prod(kept), prod(gone)
+        if rnumel < UNROLLED:
+            places = dict.fromkeys(
+                at_place(read, len(kept), place)
+                for place in combinations(*map(range, gone))
+                for read in reads
+            )
+            steps = unrolled(each, value.steps, value.shape, over, value.whole)
+            return Box(kept, contiguous_strides(kept), dtype, each.role, tuple(places), steps)
+        box = Box(kept, contiguous_strides(kept), dtype, each.role)
+        splits = 1 if each.name in NEVER_SPLIT else self._splits(list(reads), kept, gone)
+        if splits == 1:
+            (box.memory,) = self._whole([each], reads, kept, gone, each.name, dtype)
+            box.strides = box.memory.strides
+            return box
+        rows = rows_before(value, self.kernels) if numel == 1 else None
+        if rows is not None and prod(rows.shape) * rows.reduced == rnumel:
+            depends = [dependency(read, loops) for read in reads]
+            return self._summed_by_rows(each, rows, depends, kept, dtype)
+        if numel == 1 and value.box.memory is None:
+            self._make_whole(each, value)
+        part = self._in_parts(each, list(reads), kept, gone, splits, dtype)
+        read = dependency(Access(part, 0, part.strides), part.shape)
+        box.memory = self._sums((read,), kept, dtype, each.role, numel, splits, each.name)
+        return box
+
+    def _in_parts(
+        self,
+        each: Operation,
+        reads: Sequence[Access],
+        kept: Shape,
+        gone: Shape,
+        splits: int,
+        dtype: Dtype,
+    ) -> Memory:
+        """``create_multilayer``: so many parts of each sum, which are sums themselves and may be
+        split again."""
+        numel, rnumel = prod(kept), prod(gone)
+        made = each.role.made("partial sums")
+        part_shape = (*kept, splits)
+        part_dtype = dtype if dtype.itemsize >= 4 else FLOAT32
+        block = -(-rnumel // splits)
+        part_reads = [parts_read(read, kept, gone, splits, block) for read in reads]
+        finer = self._splits(part_reads, part_shape, (block,))
+        if finer > 1:
+            part = self._in_parts(each, part_reads, part_shape, (block,), finer, dtype)
+            read = dependency(Access(part, 0, part.strides), part.shape)
+            what = f"{each.name} parts"
+            return self._sums((read,), part_shape, part_dtype, made, numel * splits, finer, what)
+        strides = contiguous_strides(part_shape)
+        viewed = [in_views(read, kept, gone, (splits, block)) for read in reads]
+        if numel > 1:  # they lie as what they read
+            known = [
+                found._replace(strides=found.strides[:-1])
+                if found
+                else stepped_by(block, read, kept, gone)
+                for found, read in zip(viewed, reads, strict=True)
+            ]
+            strides = lying_as([each for each in known if each], part_shape, strides)
+        part = self._memory(part_shape, strides, part_dtype, made, pads=False)
+        outwards_in = sorted(range(len(part_shape)), key=lambda dim: -part.strides[dim])
+        inwards = (*outwards_in, len(part_shape))  # and over the elements of a part
+        write = in_order(Access(part, 0, part.strides), part_shape, outwards_in)
+        depends = [dependency(read, (*kept, *gone)) for read in reads]
+        parts = [
+            (in_order(found, (*part_shape, block), inwards) if found else None)
+            or (in_parts(one, part_shape, block, outwards_in) if rnumel == splits * block else None)
+            or dependency_on(
+                one.memory, one.offset, in_one(one, kept),
+                (*one.tag, SPLIT, splits, repeats(read, gone)),
+                None if one.tag else one.numel,
+            )
+            for one, read, found in zip(depends, reads, viewed, strict=True)
+        ]  # fmt: skip
+        kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
+        kernel.original = numel, rnumel
+        self._add(kernel)
+        return part
+
+    def _make_whole(self, each: Operation, value: Value) -> None:
+        """What is summed as a whole is asked for its strides (ir.py,
+        ``check_for_split_dense_dim_reindexing``): it becomes memory, which the sum itself does not
+        read, or has but a name, where nobody will."""
+        if self._is_read_behind(base_of(each.of[0]), each):
+            self.realize(value.box)
+        else:
+            self._unread += 1
+
+    def _is_read_behind(self, source: Operation, each: Operation) -> bool:
+        """Whether what is lowered behind ``each`` reads it."""
+        return any(
+            self._is_read_behind(user, each)
+            if user.kind == VIEW
+            else user is not each and user not in self.values
+            for user in self._users.get(source, {})
+        )
+
+    def _summed_by_rows(
+        self,
+        each: Operation,
+        rows: Rows,
+        reads: Sequence[Dependency],
+        kept: Shape,
+        dtype: Dtype,
+    ) -> Box:
+        """``create_multilayer_existing_ranges``: a sum of each row, which may join what else is
+        computed of it, and the sum of these."""
+        wide, made = dtype if dtype.itemsize >= 4 else FLOAT32, each.role.made("partial sums")
+        count = prod(rows.shape)
+        part = self._sums(reads, rows.shape, wide, made, count, rows.reduced, each.name)
+        read = dependency(Access(part, 0, part.strides), rows.shape)
+        box = Box(kept, contiguous_strides(kept), dtype, each.role)
+        box.memory = self._sums((read,), kept, dtype, each.role, 1, count, each.name)
+        return box
+
+    def _sums(
+        self,
+        reads: Iterable[object],
+        kept: Shape,
+        dtype: Dtype,
+        role: Role,
+        numel: int,
+        rnumel: int,
+        what: str,
+    ) -> Memory:
+        memory = self._memory(kept, contiguous_strides(kept), dtype, role)
+        write = dependency(Access(memory, 0, memory.strides), kept)
+        self._add(Kernel(SUMS, tuple(reads), (write,), numel, rnumel, what=what))  # type: ignore[arg-type]
+        return memory
+
+    def _whole(
+        self,
+        results: Sequence[Operation],
+        reads: Mapping[Access, int],
+        kept: Shape,
+        gone: Shape,
+        what: str,
+        dtype: Dtype = FLOAT32,
+    ) -> list[Memory]:
+        """Sums that are made at once, by one kernel each: one lies as what it reads, if nobody asks
+        how it lies."""
+        found = []
+        of_kept = [each._replace(strides=each.strides[: len(kept)]) for each in reads]
+        for result in results:
+            strides = contiguous_strides(kept)
+            if result.name == "mean":  # the sum, which only what divides it reads
+                strides = lying_as(of_kept, kept, strides)
+            elif self._lies_as_read(result):
+                strides = lying_as(self._seen(result, of_kept), kept, strides)
+            memory = self._memory(kept, strides, dtype, result.role)
+            written = Access(memory, 0, memory.strides)
+            order = outwards((written, *of_kept), kept, (1, *reads.values()))
+            loops = tuple(kept[dim] for dim in order)
+            seen = list(reads)
+            if loops != kept:
+                step = ("permute", *order, *range(len(kept), len(kept) + len(gone)))
+                seen = [stepped(each, step, (*kept, *gone), (*loops, *gone)) for each in reads]
+            depends = [dependency(each, (*loops, *gone)) for each in seen]
+            write = stepped(written, ("permute", *order), kept, loops)
+            kernel = Kernel(
+                SUMS, depends, (dependency(write, loops),), prod(kept), prod(gone), what=what
+            )
+            self._add(kernel)
+            found.append(memory)
+        return found
+
+    def _splits(self, reads: Sequence[Access], kept: Shape, gone: Shape) -> int:
+        """``Reduction.num_splits``."""
+        numel, rnumel = prod(kept), prod(gone)
+        if numel == 1:
+            return self._inner_splits(rnumel, 1)
+        if rnumel <= 32 or self._asked.ask(_are_many, numel):
+            return 1
+        counted = self._counted(reads, (*kept, *gone), len(kept))
+        if not counted:
+            return 1
+        self._fixed.update(read.memory for read in counted)
+        outer = sum(
+            all(
+                stride == 0 or stride > 1
+                for size, stride in zip(gone, read.strides[len(kept) :], strict=True)
+                if size > 1
+            )
+            for read in counted
+        )
+        if len(counted) - outer > outer:
+            return self._inner_splits(rnumel, numel)
+        return self._asked.ask(column_sum_splits, rnumel, numel, self._inductor.threads_per_sm)
+
+    def _counted(self, reads: Sequence[Access], loops: Shape, kept: int) -> list[Access]:
+        """Those that decide: what is read whole, else what the reduced loops go through.
+
+        Raises NotTraced where one may decide whose steps are not known.
+        """
+        known = [
+            (read, [on for on, size in zip(read.depends, loops, strict=True) if size > 1])
+            for read in reads
+            if read.depends is not None and len(read.strides) == len(loops)
+        ]
+        whole = [read for read, depends in known if all(depends)]
+        if whole:
+            return whole
+        if any("repeat in parts" in each.tag and len(each.strides) != len(loops) for each in reads):
+            raise NotTraced("a sum over what is repeated, in another order")
+        if not self._inductor.splits_repeated:
+            return []
+        outer = sum(size > 1 for size in loops[:kept])
+        return [read for read, depends in known if any(depends[outer:])]
+
+    def _inner_splits(self, elements: int, outputs: int) -> int:
+        facts = self._inductor
+        return self._asked.ask(
+            inner_splits, elements, outputs, facts.threads_per_sm, facts.whole_sum
+        )
+
+    def _two(
+        self,
+        results: Sequence[Operation],
+        value: Value,
+        over: Sequence[object],
+        what: str,
+    ) -> list[Memory]:
+        """Results of one pass over the same elements, two or one."""
+        kept, gone, order = self._loops(value, over)
+        loops = (*kept, *gone)
+        return self._whole(results, self._counted_in(value, order, loops), kept, gone, what)
+
+
+def _are_many(card: Card, sums: int) -> bool:
+    """Whether there are so many that none of them is split."""
+    return sums >= card.multiprocessors * 2 * 32

@@ -1,0 +1,167 @@
+"""Writing into tensors while they are traced: a new result for all that look at the memory.
+
+As torch/csrc/functorch and FunctionalTensorWrapper.cpp do it: what is written into a view goes back
+through its steps, and other views are made anew when they are asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nanolint.inductor.derive.operations import POINTWISE, TAKEN_APART, VIEW, Operation
+from nanolint.inductor.derive.traced import Traced
+from nanolint.tensors.device import NotTraced
+from nanolint.tensors.tensor import autograd_follows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nanolint.inductor.derive.operations import Operations
+    from nanolint.tensors.device import Device
+    from nanolint.tensors.tensor import Tensor
+
+PARTS = frozenset({"slice", "select"})
+
+
+class Writing:
+    """The part of a capture that knows what tensors hold by now."""
+
+    device: Device
+    graph: Operations
+    _given: set[int]
+    _inputs: dict[int, tuple[Tensor, Operation]]
+    _written: dict[int, Operation]
+    learns_written = False  # whether a gradient flows into what is written
+
+    def of(self, x: Tensor) -> Operation:
+        """The operation behind a tensor."""
+        raise NotImplementedError
+
+    def input(self, x: Tensor) -> Operation:
+        """The input that hands a tensor in."""
+        raise NotImplementedError
+
+    def make(self, *what: Any, **how: Any) -> Traced:
+        """A new operation, and its result."""
+        raise NotImplementedError
+
+    def added(self, made: Operation) -> Operation:
+        """Add an operation to the graph."""
+        raise NotImplementedError
+
+    def current(self, x: Traced) -> Operation:
+        """The operation that makes what a tensor holds by now."""
+        root = x.root
+        if x.source is not None and x.seen != root.version:
+            source = self.current(x.source)
+            if x.step:
+                kind, *settings = x.step
+                place = x.shape, x.strides, x.dtype, x.role
+                made = Operation(kind, VIEW, (source,), *place, tuple(settings), 0)
+                source = self.added(made)
+            x.made, x.seen = source, root.version
+        return x.made
+
+    def write(self, x: Tensor, inputs: Sequence[Tensor]) -> None:
+        """What is written into x is a new result that x holds from now on."""
+        (first, *others) = inputs
+        same = first is not x and not others and first.shape == x.shape and first.dtype is x.dtype
+        made = self.of(first)
+        if not same:
+            made = self.make(
+                "written", POINTWISE, inputs, x.shape, x.dtype, x.role, strides=x.strides
+            ).made
+        is_kept = not isinstance(x, Traced) and not x.is_view  # a buffer, for one
+        if id(x) in self._given or is_kept:
+            self.input(x)
+            self._written[id(x)] = made
+            self.learns_written |= autograd_follows(self.device, inputs) or x.requires_grad
+        elif isinstance(x, Traced) and not (x.root.is_view and x.root.made.kind == VIEW):
+            self._put(x, made)
+        else:
+            raise NotTraced("writing into a part of what is given")
+
+    def _put(self, x: Traced, made: Operation) -> None:
+        """Let ``x``, and what it is a view of, hold what ``made`` makes."""
+        while x.source is not None:
+            made = self._into(x.source, x.step, made)
+            x = x.source
+        x.version += 1
+        x.made, x.seen = made, x.version
+
+    def _into(self, source: Traced, step: tuple[Any, ...], made: Operation) -> Operation:
+        """``source`` with another content of the part that ``step`` leads to."""
+        if not step or step[0] in TAKEN_APART:
+            return made
+        shape, strides, dtype, role = source.shape, source.strides, source.dtype, source.role
+        kind, *settings = step
+        if kind == "view":
+            return self.added(Operation(kind, VIEW, (made,), shape, strides, dtype, role, (), 0))
+        if kind == "permute":
+            back = tuple(settings.index(dim) for dim in range(len(settings)))
+            return self.added(Operation(kind, VIEW, (made,), shape, strides, dtype, role, back, 0))
+        if kind not in PARTS:
+            raise NotTraced(f"writing into a tensor by {kind}")
+        whole = self.current(source)
+        return self.added(
+            Operation(
+                "scatter part", POINTWISE, (made, whole), shape, strides, dtype, role, step, 0
+            )
+        )
+
+    def root(self, x: Tensor) -> Tensor | None:
+        """What a tensor is a part of; None where it is none."""
+        return x.root if isinstance(x, Traced) and x.source is not None and x.is_view else None
+
+    def seen_anew(self, x: Tensor) -> Tensor:
+        """``x`` as what saves it asks for it later: a view that is made once more
+        (FunctionalTensorWrapper.cpp, ``commit_update`` and ``sync_``)."""
+        assert isinstance(x, Traced)
+        found = Traced(x.device, x.made, x.role, x.source, x.step)
+        found.seen = -1
+        return found
+
+    def seen_as(self, x: Tensor, whole: Tensor) -> Tensor:
+        """The part of ``whole`` that ``x`` is of its root."""
+        found: Any = whole
+        for each in _path(x):
+            if each.step:
+                found = self.view(found, each.step, each.shape, each.strides, each.role)  # type: ignore[attr-defined]
+        return found  # type: ignore[no-any-return]
+
+    def put_back(self, x: Tensor, whole: Tensor, part: Tensor | None) -> Tensor:
+        """``whole`` with ``part``, or zeros, in the place that ``x`` has in its root."""
+        if part is None:
+            shape = x.shape
+            part = self.make("full", POINTWISE, (), shape, whole.dtype, whole.role)
+        seen = self.of(part)
+        steps = _path(x)
+        wholes = [Traced(whole.device, self.of(whole))]
+        for each in steps[:-1]:
+            found = self.seen_as(each, whole)
+            assert isinstance(found, Traced)
+            wholes.append(found)
+        for each, source in zip(reversed(steps), reversed(wholes), strict=True):
+            seen = self._into(source, each.step, seen)
+        return Traced(whole.device, seen, whole.role)
+
+    def result(self, x: Tensor) -> Operation:
+        """What is handed out; of a given tensor itself, whatever was written into it."""
+        return self.input(x) if id(x) in self._written else self.of(x)
+
+    def write_back(self) -> None:
+        """Copy into the given tensors what was written into them."""
+        for key, made in list(self._written.items()):
+            _, given = self._inputs[key]
+            copied = Operation("copy_", POINTWISE, (made, given), given.shape, given.strides,
+                               given.dtype, given.role, cost=0)  # fmt: skip
+            self.graph.mutations.append(self.added(copied))
+
+
+def _path(x: Tensor) -> list[Traced]:
+    """The views from the root, which is not among them, to ``x``."""
+    found: list[Traced] = []
+    while isinstance(x, Traced) and x.source is not None:
+        found.insert(0, x)
+        x = x.source
+    return found

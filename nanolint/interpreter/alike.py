@@ -1,0 +1,172 @@
+"""Layers that are alike: two of them are read, and the events of all others are copied.
+
+The first call of a layer is read, and says whether it does nothing but compute (``steady.py``).
+With the second one a twin is read on a card of its own. From then on a call of any layer of the
+same form, with a tensor of the same kind, plays what the twin wrote. What is called through a
+checkpoint is so on the twin's card, too: a backward pass there runs it again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakSet
+
+from nanolint.interpreter import traced
+from nanolint.interpreter.forms import PLAIN, Form, Unlike
+from nanolint.interpreter.planned import Planned, is_new
+from nanolint.interpreter.steady import constants_of
+from nanolint.interpreter.torch.kinds import is_module
+from nanolint.interpreter.torch.modules import modules
+from nanolint.interpreter.twin import Kind
+from nanolint.interpreter.values import READ
+from nanolint.interpreter.watched import plain
+from nanolint.tensors.autograd import Leaf
+from nanolint.tensors.device import MAIN
+from nanolint.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nanolint.interpreter.machine import Machine
+    from nanolint.interpreter.steady import Constant
+    from nanolint.interpreter.values import Class, Function, Instance, Options, Value
+    from nanolint.tensors.device import Device
+
+FEW = 3  # layers of a class that are read, each
+
+
+class _Known(NamedTuple):
+    """What is known of a kind of call: what has to stand, and from the second call on its plan."""
+
+    constants: list[Constant]
+    planned: Planned | None = None
+
+
+class Layers:
+    """The layers of a program that may be alike, and what is known of their calls."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._stacked: WeakSet[Instance] = WeakSet()  # a model that is replaced is let go
+        self._known: dict[object, _Known | None] = {}  # None: is read each time
+        self._watching: list[list[Function | None]] = []
+
+    def look_at(self, model: Instance) -> None:
+        """Find the layers of a model: children of one module that are of one class."""
+        for _, module in modules(model):
+            kinds: dict[Class, list[Instance]] = defaultdict(list)
+            for each in module.attributes.values():
+                if is_module(each) and each.cls.module.path:
+                    kinds[each.cls].append(each)
+            for alike in kinds.values():
+                if len(alike) >= FEW:
+                    self._stacked.update(alike)
+
+    def runs(self, function: Function) -> None:
+        """A function of the program is called. A closure is not held: it holds what its frame
+        returned, which would live too long."""
+        if self._watching:
+            self._watching[-1].append(None if function.closure is not None else function)
+
+    def call(
+        self,
+        layer: Instance,
+        arguments: list[Value],
+        keywords: dict[str, Value],
+        read: Callable[[], Value],
+        checkpointed: Options | None = None,
+    ) -> Value:
+        """What a call returns: by ``read`` where its events are not known yet, else READ.
+
+        ``checkpointed`` are the options of the checkpoint that it is called through.
+        """
+        if layer not in self._stacked or keywords or not arguments:
+            return READ
+        x, *more = arguments
+        card = self._machine.card
+        if not isinstance(x, Tensor) or x.device is not card or isinstance(x.node, Leaf):
+            return READ
+        if not card.copies_layers or card.saver is not None or card.thread != MAIN:
+            return READ
+        if card.tracer is not None:
+            return self._in_graph(layer, x, more, read) if checkpointed is None else READ
+        if x.storage is None or not {*map(type, map(plain, more))}.issubset(PLAIN):
+            return READ
+        form = Form(card)
+        try:
+            own = form.of(layer)
+        except Unlike:
+            return READ
+        parameters = form.parameters
+        casts = card.casts
+        if card.awaits_workspace or (
+            checkpointed is not None and card.awaits_bias_workspace_behind
+        ):
+            return READ
+        attributes = self._machine.tensor_attributes
+        for each in parameters:
+            if each in attributes or each.node in casts:
+                return READ
+            if isinstance(each.node, Leaf) and each.node.is_watched:
+                return READ  # DDP or a hook takes each gradient as it comes
+        given = tuple([form.of(each) for each in more])
+        key = (own, Kind.of(x), x.requires_grad, given, checkpointed, *self._around(card))
+        if key not in self._known:
+            return self._watched(key, x, read)
+        known = self._known[key]
+        if known is None or not all(each.stands for each in known.constants):
+            return READ
+        if known.planned is None:
+            planned = Planned(self._machine, layer, x, more, checkpointed)
+            known = self._known[key] = known._replace(planned=planned)
+        assert known.planned is not None
+        return known.planned.play(x, parameters)
+
+    def _in_graph(
+        self, layer: Instance, x: Tensor, more: Sequence[Value], read: Callable[[], Value]
+    ) -> Value:
+        """The same while a graph is traced."""
+        machine, tensors = self._machine, list[Tensor]()
+        form = Form(machine.card, tensors)
+        try:
+            own = form.of(layer)
+            given = traced.Given.of(x, more, form)
+        except Unlike:
+            return READ
+        if any(each in machine.tensor_attributes for each in form.parameters):
+            return READ
+        key = own, given.form, *self._around(machine.card)
+        return traced.call(machine, key, x, tensors, given.shared, read, self._with_constants)
+
+    def _around(self, card: Device) -> tuple[object, ...]:
+        """What else decides the events, and their places."""
+        machine = self._machine
+        lines: tuple[object, ...] = ()
+        if card.tape.locator is not None:
+            callers = tuple([(module and module.path, line) for module, line, _ in machine.callers])
+            lines = (machine.module and machine.module.path, machine.line, callers)
+        default = machine.default is card
+        settings = card.half, card.grad_enabled, card.attention_kernels
+        return *settings, card.awaits_bias_workspace, default, lines
+
+    def _watched(self, key: object, x: Tensor, read: Callable[[], Value]) -> Value:
+        """Read a call, and keep whether another one may be copied."""
+        before = x.node
+        self._known[key] = None
+        out, constants = self._with_constants(read)
+        if constants is not None and x.node is before and is_new(out, x):
+            self._known[key] = _Known(constants)
+        return out
+
+    def _with_constants(self, read: Callable[[], Value]) -> tuple[Value, list[Constant] | None]:
+        """What a call returns, and what it reads that might change."""
+        seen: list[Function | None] = []
+        self._watching.append(seen)
+        try:
+            out = read()
+        finally:
+            self._watching.pop()
+            if self._watching:
+                self._watching[-1].extend(seen)
+        return out, constants_of(seen)

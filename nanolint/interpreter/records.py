@@ -1,0 +1,167 @@
+"""Dataclasses: their fields, the ``__init__`` that they have, and what ``@dataclass`` refuses."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from typing import TYPE_CHECKING
+
+from nanolint.interpreter.certain import certain
+from nanolint.interpreter.misfits import misfit
+from nanolint.interpreter.scopes import MISSING
+from nanolint.interpreter.validated import converted, tell_validators
+from nanolint.interpreter.values import Class, Instance, Method
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.interpreter.machine import Machine
+    from nanolint.interpreter.values import Value
+
+MARK = "__dataclass__"  # the name in a class under which its decorator's options are kept
+VALIDATES = "__validates__"  # that of pydantic's BaseModel, of which every heir is a record
+
+
+class Field:
+    """``dataclasses.field``."""
+
+    def __init__(
+        self,
+        default: Value = MISSING,
+        default_factory: Value = MISSING,
+        init: bool = True,
+        kw_only: bool = False,
+    ) -> None:
+        self.default = default
+        self.factory = default_factory
+        self.init = init
+        self.kw_only = kw_only
+
+
+def made_by(cls: Class) -> Class | None:
+    """The class whose generated ``__init__`` makes an object of ``cls``: the nearest one that is
+    decorated; None where one before it is written out."""
+    for each in cls.mro:
+        if "__init__" in each.names:
+            return None
+        if MARK in each.names:
+            return each
+    return None
+
+
+def fields_of(cls: Class) -> dict[str, Value]:
+    """The fields of a dataclass with their defaults, ``MISSING`` where there is none.
+
+    What a class that is not decorated annotates is no field.
+    """
+    found: dict[str, Value] = {}
+    for each in reversed(cls.mro):
+        if MARK in each.names:
+            for name in each.names.get("__annotations__", {}):
+                found[name] = each.names.get(name, MISSING)
+    return found
+
+
+def decorate(
+    machine: Machine, cls: Class, options: dict[str, Value], any_default: bool = False
+) -> None:
+    """``@dataclass``. Raises what it raises of fields that cannot be; attrs takes any default."""
+    cls.names[MARK] = options
+    for name in () if any_default else cls.names.get("__annotations__", {}):
+        _refuse(machine, name, cls.names.get(name, MISSING))
+    seen = ""
+    for name, default in _in_order(cls):
+        has_none = default is MISSING
+        if isinstance(default, Field):
+            if not default.init or default.kw_only:
+                continue
+            has_none = default.default is MISSING and default.factory is MISSING
+        if not has_none:
+            seen = name
+        elif seen:
+            raise certain(TypeError(f"non-default argument '{name}' follows default argument"))
+
+
+def _refuse(machine: Machine, name: str, default: Value) -> None:
+    value = default.default if isinstance(default, Field) else default
+    kind = ""
+    if isinstance(value, (list, dict, set)):
+        kind = type(value).__name__
+    elif isinstance(value, Instance) and isinstance(value.native, (list, dict, set)):
+        kind = value.cls.name
+    if kind:
+        refused = f"mutable default <class '{kind}'> for field {name} is not allowed"
+        raise certain(ValueError(f"{refused}: use default_factory"))
+    if isinstance(value, Instance) and _is_unhashable(value.cls):
+        machine.card.tape.assume(
+            f"Python is older than 3.11, which refuses a {value.cls.name} as the default of a "
+            f"dataclass's field {name}"
+        )
+
+
+def _is_unhashable(cls: Class) -> bool:
+    for each in cls.mro:
+        if "__hash__" in each.names:
+            return False
+        if "__eq__" in each.names:
+            return True
+        if MARK in each.names:
+            options = each.names[MARK]
+            if options.get("eq", True) is True:
+                return not (options.get("frozen") is True or options.get("unsafe_hash") is True)
+    return False
+
+
+def _in_order(cls: Class) -> Iterator[tuple[str, Value]]:
+    """The fields that can be given by their place; none where some are given by name alone."""
+    for each in cls.mro:
+        options = each.names.get(MARK, {})
+        shown = each.names.get("__annotations__", {}).values()
+        if options.get("kw_only", False) is not False or options.get("init", True) is not True:
+            return
+        if any(isinstance(text, str) and "KW_ONLY" in text for text in shown):
+            return
+    yield from fields_of(cls).items()
+
+
+def check_frozen(owner: Instance, name: str) -> None:
+    """Raise what an assignment to a field of a frozen dataclass raises."""
+    for each in owner.cls.mro:
+        if each.names.get(MARK, {}).get("frozen") is True and (
+            owner.cls is each or name in fields_of(each)
+        ):
+            raise certain(FrozenInstanceError(f"cannot assign to field '{name}'"))
+
+
+def fill(
+    machine: Machine,
+    cls: Class,
+    made: Instance,
+    arguments: list[Value],
+    keywords: dict[str, Value],
+) -> None:
+    """The ``__init__`` that ``cls`` has, for an object of it or of a class that extends it."""
+    fields = fields_of(cls)
+    is_checked = cls.has(VALIDATES)
+    if is_checked:
+        tell_validators(machine, cls)
+    if len(arguments) > len(fields):
+        raise misfit(cls, f"takes {len(fields)} arguments")
+    passed = dict(zip(fields, arguments, strict=False)) | keywords
+    for name in passed:
+        if name not in fields and not is_checked:
+            raise misfit(cls, f"got an unexpected argument '{name}'")
+    for name, default in fields.items():
+        value = passed.get(name, MISSING)
+        if value is MISSING:
+            value = default
+            if isinstance(default, Field):
+                value = default.default
+                if default.factory is not MISSING:
+                    value = machine.call(default.factory, [])
+                if value is MISSING and not default.init:
+                    continue  # __post_init__ sets it
+        if value is MISSING:
+            raise TypeError(f"{cls.name}() misses the argument '{name}'")
+        made.attributes[name] = converted(machine, cls, name, value) if is_checked else value
+    if made.cls.has("__post_init__"):
+        machine.call(Method(made.cls.find("__post_init__"), made), [])

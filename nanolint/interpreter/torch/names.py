@@ -1,0 +1,312 @@
+"""``torch`` and the modules below it, as far as they are known."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from nanolint.interpreter.torch import (
+    attention_settings,
+    compiling,
+    constructors,
+    functions,
+    pytree,
+)
+from nanolint.interpreter.torch.calling import device_of, native
+from nanolint.interpreter.torch.checkpointing import checkpoints
+from nanolint.interpreter.torch.limits import limits
+from nanolint.interpreter.torch.methods import equal, types
+from nanolint.interpreter.values import (
+    ANNOTATION,
+    NOT_COMPILED,
+    PARAMETER,
+    Class,
+    Function,
+    Manager,
+    Namespace,
+    Native,
+    Unknown,
+)
+from nanolint.tape.tape import Component
+from nanolint.tape.torch import LINEAR_CROSS_ENTROPY_SINCE
+from nanolint.tensors.dtypes import FLOAT16, FLOAT32, UINT8
+from nanolint.tensors.names import EINOPS, FUNCTIONAL, FUNCTIONS, LINALG
+from nanolint.tensors.ops.creation import zeros
+from nanolint.tensors.ops.linear import linear
+from nanolint.tensors.ops.linear_cross_entropy import CHUNKED, linear_cross_entropy
+from nanolint.tensors.parameter import Parameter
+from nanolint.tensors.role import role
+from nanolint.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.interpreter.machine import Machine
+    from nanolint.interpreter.values import Value
+    from nanolint.tensors.role import Role
+
+FILLS = (  # torch.nn.init: values change, memory does not
+    *("normal_", "uniform_", "zeros_", "ones_", "constant_", "eye_", "dirac_", "orthogonal_"),
+    *("trunc_normal_", "xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_"),
+    *("sparse_",),
+)
+# Devices beside CUDA's, of which a run has none.
+OTHERS = {each: Native(each, lambda: False) for each in ("is_available", "is_built")}
+DYNAMO = "torch._dynamo.config"
+CASTING = tuple(
+    f"{package}{part}"
+    for package in ("torch.amp", "torch.cuda.amp")
+    for part in ("", ".autocast_mode")
+)
+OPTIONS = "LinearCrossEntropyOptions"
+ANNOTATIONS = ("Size", "FloatStorage")
+
+
+def _filled(tensor: Value, *_: Value, **__: Value) -> Value:
+    return tensor
+
+
+def table(machine: Machine) -> dict[str, Value]:
+    """The modules by their names; ``torch.nn`` itself is read from a text."""
+    functional = {
+        name: native(machine, f"F.{name}", function) for name, function in FUNCTIONAL.items()
+    }
+    functional["linear"] = _linear(machine)
+    if machine.version < LINEAR_CROSS_ENTROPY_SINCE:
+        del functional["linear_cross_entropy"]
+    else:
+        functional["linear_cross_entropy"] = _linear_cross_entropy(machine)
+    functional[OPTIONS] = _chunks(machine)  # for the text of torch.nn
+    torch: dict[str, Value] = {
+        name: native(machine, f"torch.{name}", each) for name, each in FUNCTIONS.items()
+    }
+    torch |= types() | {
+        **constructors.classes(),
+        "__version__": ".".join(map(str, (*machine.version, 0))),
+        "device": Native("torch.device", lambda *named: device_of(machine, *named)),
+        "no_grad": Native("no_grad", lambda *f: _decorating(machine, _no_grad(machine), f)),
+        "inference_mode": Native(
+            "inference_mode", lambda *f: _decorating(machine, _no_grad(machine), f)
+        ),
+        "enable_grad": Native("enable_grad", lambda *f: _decorating(machine, _grad(machine), f)),
+        "set_grad_enabled": Native(
+            "set_grad_enabled", lambda mode: _grad(machine) if mode else _no_grad(machine)
+        ),
+        "is_grad_enabled": Native("is_grad_enabled", lambda: machine.card.grad_enabled),
+        "equal": Native("torch.equal", lambda x, other: equal(machine, x, other)),
+        "is_tensor": Native("is_tensor", lambda value: isinstance(value, Tensor)),
+        "autocast": _autocast(machine),
+        "compile": compiling.compiler(machine),
+        "finfo": Native("finfo", limits),
+        "manual_seed": Native("manual_seed", lambda *_: None),
+        "set_float32_matmul_precision": Native("precision", lambda how: _precision(machine, how)),
+        "is_autocast_enabled": Native(
+            "is_autocast_enabled", lambda *_: machine.card.half is not None
+        ),
+        "get_autocast_dtype": Native("get_autocast_dtype", lambda *_: machine.card.half or FLOAT16),
+        "get_autocast_gpu_dtype": Native("get_autocast_gpu_dtype", lambda: machine.card.half),
+        "strided": ANNOTATION,
+        **dict.fromkeys(("contiguous_format", "channels_last"), ANNOTATION),
+        "preserve_format": None,  # as where none is named
+        "Generator": _generator_class(),
+        "get_rng_state": Native("get_rng_state", lambda *_: _random_state(machine)),
+        "set_rng_state": Native("set_rng_state", lambda *_: None, plain=False),
+        "seed": Native("seed", lambda: machine.unknown("a random seed")),
+        "initial_seed": Native("initial_seed", lambda: machine.unknown("a random seed")),
+        "inf": float("inf"),
+        "pi": 3.141592653589793,
+    }
+    torch |= dict.fromkeys(ANNOTATIONS, ANNOTATION)
+    silent = {
+        "is_available": Native("is_available", lambda: True),
+        "device_count": Native("device_count", lambda: machine.unknown("the number of GPUs")),
+        "is_bf16_supported": Native("is_bf16_supported", lambda: machine.unknown("the card")),
+        "manual_seed": Native("manual_seed", lambda *_: None),
+        "manual_seed_all": Native("manual_seed_all", lambda *_: None),
+        "get_rng_state": Native("get_rng_state", lambda *_: _random_state(machine)),
+        "set_rng_state": Native("set_rng_state", lambda *_: None, plain=False),
+        "get_device_capability": Native(
+            "get_device_capability", lambda *_: machine.capability or machine.unknown("the card")
+        ),
+        "synchronize": Native("synchronize", lambda *_: None),
+    }
+    functional_module = Namespace("torch.nn.functional", functional)
+    checkpointing = checkpoints(machine)
+    casting = {name: _casting(machine, name) for name in CASTING}
+    dynamo = Namespace(DYNAMO, {})
+    return {
+        "torch": Namespace("torch", torch),
+        "torch.nn.functional": functional_module,
+        "torch.nn.init": Namespace(
+            "torch.nn.init",
+            {name: Native(f"init.{name}", _filled, plain=False) for name in FILLS},
+        ),
+        "torch.nn.parameter": Namespace("torch.nn.parameter", {"Parameter": PARAMETER}),
+        "einops": Namespace(
+            "einops", {name: native(machine, f"einops.{name}", f) for name, f in EINOPS.items()}
+        ),
+        "torch.linalg": Namespace(
+            "torch.linalg",
+            {name: native(machine, f"linalg.{name}", f) for name, f in LINALG.items()},
+        ),
+        "torch.cuda": Namespace("torch.cuda", silent),
+        "torch.mps": Namespace("torch.mps", {"manual_seed": silent["manual_seed"]}),
+        "torch.functional": Namespace("torch.functional", {**torch, "F": functional_module}),
+        **casting,
+        "torch.autograd": functions.module(machine),
+        "torch.jit": compiling.jit(machine),
+        "torch.compiler": Namespace("torch.compiler", {"disable": Native("disable", _disabled)}),
+        DYNAMO: dynamo,
+        "torch._dynamo": Namespace(
+            "torch._dynamo",
+            {
+                "disable": Native("disable", _disabled),
+                "allow_in_graph": Native("allow_in_graph", functions.allow, plain=False),
+                "config": dynamo,
+            },
+        ),
+        "torch.backends": Namespace("torch.backends", {}),
+        **{name: Namespace(name, {**OTHERS}) for name in ("torch.backends.mps", "torch.xpu")},
+        "torch.backends.cuda": Namespace(
+            "torch.backends.cuda", attention_settings.switches(machine)
+        ),
+        "torch.nn.attention": attention_settings.module(machine),
+        "torch.backends.cudnn": Namespace("torch.backends.cudnn", {}),
+        "torch.utils": Namespace("torch.utils", {"checkpoint": checkpointing}),
+        pytree.PYTREE: pytree.module(machine),
+        "torch.utils.checkpoint": checkpointing,
+        "torch.distributed": Namespace(
+            "torch.distributed",
+            {
+                "is_initialized": Native("is_initialized", lambda: machine.unknown("DDP")),
+                "is_available": Native("is_available", lambda: True),
+            },
+        ),
+    }
+
+
+def _casting(machine: Machine, name: str) -> Namespace:
+    """A module that has ``autocast``; those of ``torch.cuda`` are told no device."""
+    of_card = ("cuda",) if name.startswith("torch.cuda") else ()
+    return Namespace(name, {"autocast": _autocast(machine, *of_card), **functions.casting(machine)})
+
+
+def _generator_class() -> Class:
+    """``torch.Generator``: numbers of its own, which nothing depends on."""
+
+    def itself(made: Value, *_: Value) -> Value:
+        return made
+
+    names: dict[str, Value] = {
+        "__init__": Native("Generator", lambda *_, **__: None, plain=False),
+        "manual_seed": Native("manual_seed", itself, plain=False),
+        "set_state": Native("set_state", itself, plain=False),
+    }
+    return Class("Generator", (), names, Namespace("torch", {}))
+
+
+def _random_state(machine: Machine) -> Tensor:
+    """The state of the random numbers, copied to the host."""
+    return zeros(5056, device=machine.host, dtype=UINT8)
+
+
+def _disabled(function: Value = None, *_: Value, **__: Value) -> Value:
+    """``torch.compiler.disable``: marks a function as PyTorch does."""
+    if function is None:
+        return Native("disable", _disabled, plain=False)
+    if isinstance(function, Function):
+        function.attributes[NOT_COMPILED] = True
+    return function
+
+
+def _decorating(machine: Machine, manager: Manager, function: tuple[Value, ...]) -> Value:
+    """``@torch.no_grad`` without parentheses."""
+    return machine.decorate(manager, function[0]) if function else manager
+
+
+def _precision(machine: Machine, how: Value) -> None:
+    """``torch.set_float32_matmul_precision``: TF32 for "high" and "medium"."""
+    machine.card.allows_tf32 = how in ("high", "medium")
+
+
+def _no_grad(machine: Machine) -> Manager:
+    @contextmanager
+    def enter() -> Iterator[None]:
+        with machine.card.no_grad(), machine.host.no_grad():
+            yield
+
+    return Manager(enter)
+
+
+def _grad(machine: Machine) -> Manager:
+    @contextmanager
+    def enter() -> Iterator[None]:
+        before = machine.card.grad_enabled
+        machine.card.grad_enabled = machine.host.grad_enabled = True
+        try:
+            yield
+        finally:
+            machine.card.grad_enabled = machine.host.grad_enabled = before
+
+    return Manager(enter)
+
+
+def _autocast(machine: Machine, device: str | None = None) -> Native:
+    """``torch.autocast(device_type, dtype, enabled)``, and with ``device`` the older names."""
+
+    def autocast(*given: Value, **named: Value) -> Value:
+        names = ["enabled", "dtype"] if device else ["device_type", "dtype", "enabled"]
+        names.append("cache_enabled")
+        options = dict(zip(names, given, strict=False)) | named
+        for name in options.keys() - {"device_type", "dtype", "enabled", "cache_enabled"}:
+            machine.assume(f"nanolint does not model {name}= of autocast")
+        kind = options.get("device_type", device)
+        for each in (kind, options.get("enabled"), options.get("dtype")):
+            if isinstance(each, Unknown):
+                raise each.unread()
+        if isinstance(kind, str) and not kind.startswith("cuda"):
+            return Manager(nullcontext)
+        if options.get("cache_enabled", True) is not True:
+            raise machine.unread("autocast without its cache")
+        dtype = options.get("dtype") or FLOAT16
+        half = dtype if options.get("enabled", True) and dtype is not FLOAT32 else None
+        return Manager(lambda: machine.card.autocast(half))
+
+    return Native("autocast", autocast, plain=False)
+
+
+def _linear(machine: Machine) -> Native:
+    """``F.linear``, whose result is called after the module of its weight."""
+
+    def call(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+        return linear(input, weight, bias, output_role(machine, weight))
+
+    return native(machine, "F.linear", call)
+
+
+def _linear_cross_entropy(machine: Machine) -> Native:
+    def call(input: Tensor, weight: Tensor, target: Tensor, **named: Any) -> Tensor:
+        logits = output_role(machine, weight)
+        return linear_cross_entropy(input, weight, target, **named, role=logits)
+
+    return native(machine, "F.linear_cross_entropy", call)
+
+
+def _chunks(machine: Machine) -> Native:
+    """``torch.nn.LinearCrossEntropyOptions``."""
+
+    def made(*given: Value, **named: Value) -> Value:
+        if given or named or machine.version < LINEAR_CROSS_ENTROPY_SINCE:
+            raise machine.unread(f"{OPTIONS} is not known for these arguments")
+        return CHUNKED
+
+    return Native(OPTIONS, made, plain=False)
+
+
+def output_role(machine: Machine, weight: Tensor) -> Role | None:
+    """What a product with a parameter is: logits where it has a row for each token."""
+    if not isinstance(weight, Parameter) or not weight.role.label.endswith(".weight"):
+        return None
+    if weight.shape[0] == machine.tokens:
+        return role("logits", Component.LOGITS_AND_LOSS)
+    return role(f"{weight.role.label.removesuffix('.weight')} output", Component.ACTIVATIONS)

@@ -1,0 +1,1 @@
+"""From a run to its tape, and what is kept of tapes."""

@@ -1,0 +1,79 @@
+"""Turns that do what the one before did: what they write and keep, and when they are over."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nanolint.script.drifting import MOST, turns_that_reserve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.interpreter.values import Value
+    from nanolint.script.machine import Script
+    from nanolint.tape.tape import Mark, Tape
+
+FEW_BYTES = 4096  # that a turn of a loop keeps, such as its loss: next to nothing
+
+
+def until_alike(
+    machine: Script, values: Iterator[Value], most: int | None = None, *, least: int = 0
+) -> Iterator[Value]:
+    """``values``, of which nobody knows how many there are, or ``most``.
+
+    While nothing learns they are at an end once a turn did what the one before did; with ``least``,
+    once so many are read of which none keeps anything; one that a loop over numbers asks for the
+    next has it. With gradients those turns follow of which more is reserved, as each lets go of the
+    graph of the one before.
+    """
+    tape, start, before, rest = machine.card.tape, machine.card.tape.mark(), [0], None
+    number = 0
+    held: list[Value] = []
+    while True:
+        held += islice(values, 1)
+        if not held:
+            return
+        number, turn, trained = number + 1, machine.counted, _trained(machine)
+        yield held.pop()  # and is not held here while a turn is read
+        wrote = written(tape, start)
+        is_alike = wrote == before and turn == machine.counted and number > least
+        if machine.card.grad_enabled:
+            tells = bool(wrote) or machine.phases.evaluates  # one that a rank leaves to another
+            is_alike = is_alike and tells and trained == _trained(machine)
+            if is_alike and rest is None:
+                rest = turns_that_reserve(tape, start, MOST if most is None else most - number)
+        if least and is_alike and kept(tape, start):
+            is_alike = False  # how many there are decides what is kept
+        if is_alike and not rest:
+            if kept(tape, start) > FEW_BYTES:
+                machine.doubts.append(
+                    f"the memory that a loop over data keeps is not known ({machine.place})"
+                )
+            return
+        rest = rest - 1 if is_alike and rest else None
+        before, start = wrote, tape.mark()
+
+
+def _trained(machine: Script) -> tuple[int, int]:
+    """The steps so far, and the backward passes since the last."""
+    return machine.phases.done, machine.seen.backward
+
+
+def written(tape: Tape, start: Mark) -> list[int]:
+    """What was written behind a mark, the same for two turns of a loop that did the same."""
+    first = start.allocations
+    return [
+        tape.sizes[event] if event >= 0 else event + first for event in tape.events[start.events :]
+    ]
+
+
+def kept(tape: Tape, start: Mark) -> int:
+    """The bytes that were allocated behind a mark and are there still, less what was freed."""
+    made, freed = dict[int, int](), 0
+    for event in tape.events[start.events :]:
+        if event >= 0:
+            made[event] = tape.sizes[event]
+        elif made.pop(~event, None) is None:
+            freed += tape.sizes[~event]
+    return sum(made.values()) - freed

@@ -1,0 +1,361 @@
+"""Arrays of numpy and what loads data: they are tensors of the host.
+
+A file of tokens is an array that is long enough for any run.
+"""
+
+from __future__ import annotations
+
+from itertools import chain, repeat
+from math import prod
+from typing import TYPE_CHECKING
+
+from nanolint.interpreter.exceptions import CATCHABLE, let_go
+from nanolint.interpreter.offsets import Index, Real
+from nanolint.interpreter.values import (
+    CONTENTS,
+    Instance,
+    Namespace,
+    Native,
+    Raised,
+    Unknown,
+    Unread,
+)
+from nanolint.script import array_functions, settings
+from nanolint.script.alike import until_alike
+from nanolint.script.array_functions import NUMPY, kind_of
+from nanolint.script.chances import DATA, of_numpy
+from nanolint.script.lengths import Lengths
+from nanolint.tensors.dtypes import FLOAT64, INT32, INT64, INTEGER, Dtype
+from nanolint.tensors.ops.conversion import to
+from nanolint.tensors.ops.joining import stack
+from nanolint.tensors.rows import Rows
+from nanolint.tensors.tensor import Tensor, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nanolint.interpreter.values import Place, Value
+    from nanolint.script.machine import Script
+
+TOKENS = 1 << 40  # of a file: more than any run reads
+MOST_NUMBERS = 1_000_000
+HEAD = 4096  # numbers of the head of a file, at most
+LOADS = "the data of a data loader"  # of which nothing else is known
+
+
+class Loaded(Unknown):
+    """What a data loader loads, of which no more is known than how many ``rows`` it has."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: int, place: Place) -> None:
+        super().__init__(LOADS, place)
+        self.rows = rows
+
+    def part(self, name: Value) -> Unknown:
+        """``batch["text"]`` has as many; a row by itself is another thing."""
+        return self if isinstance(name, str) else self.bare()
+
+
+def numpy(machine: Script) -> Namespace:
+    def tokens(
+        *given: Value,
+        dtype: Value = None,
+        shape: Value = None,
+        count: Value = None,
+        **_: Value,
+    ) -> Value:
+        kind = next((each for each in (*given, dtype) if isinstance(each, Dtype)), INT64)
+        if type(count) is int and 0 < count <= HEAD:  # what a file begins with
+            return empty(machine.host, (count,), kind, DATA)
+        return empty(machine.host, _rows_of(shape), kind, DATA)
+
+    found: dict[str, Value] = {
+        each: Native(f"numpy.{each}", tokens, plain=False)
+        for each in ("load", "memmap", "fromfile", "frombuffer", "fromstring")
+    }
+    torch = machine.library("torch").names
+    found |= array_functions.functions(machine)
+    found |= {
+        "stack": torch["stack"],
+        "concatenate": torch["cat"],
+        "random": of_numpy(machine),
+        "split": Native("numpy.split", lambda *given: _split(machine, *given), plain=False),
+        "newaxis": None,
+        "dtype": Native("numpy.dtype", lambda kind: _kind(machine, kind)),
+        **dict.fromkeys(("array", "asarray", "ascontiguousarray"), _made(machine)),
+    }
+    found |= {**NUMPY, "ndarray": Namespace("ndarray", {})}
+    return Namespace("numpy", found)
+
+
+def _rows_of(shape: Value) -> tuple[int, ...]:
+    """The shape of a file of tokens: as many rows as any run reads, each as long as is said."""
+    if isinstance(shape, tuple) and len(shape) > 1 and all(type(n) is int for n in shape[1:]):
+        return (TOKENS, *shape[1:])
+    return (TOKENS,)
+
+
+def _split(machine: Script, data: Value, at: Value, *_: Value) -> Value:
+    """``numpy.split`` of a file of tokens: each part is as long as what is read of it."""
+    bounds = isinstance(at, (list, tuple))
+    if not isinstance(data, Tensor) or not is_tokens(data) or not (bounds or type(at) is int):
+        return machine.unknown("numpy.split")
+    count = len(at) + 1 if bounds else at
+    return [empty(machine.host, (TOKENS,), data.dtype, DATA) for _ in range(count)]
+
+
+def _kind(machine: Script, kind: Value) -> Value:
+    return kind_of(kind) or machine.unknown(f"numpy.dtype({kind!r})")
+
+
+def _made(machine: Script) -> Native:
+    """``numpy.array``: of what is one already, or of a list of them, or of whole numbers."""
+
+    def array(data: Value, dtype: Value = None, **_: Value) -> Value:
+        if isinstance(data, Unknown):
+            return data.bare()
+        if isinstance(data, Rows):
+            data = stack(data)
+        elif isinstance(data, (list, tuple)) and data and isinstance(data[0], Tensor):
+            data = machine.call(machine.library("torch").names["stack"], [list(data)])
+        if isinstance(data, list) and (size := _counted(data)) is not None:
+            data = empty(machine.host, (size,), INT64, DATA)
+        elif (numbers := array_functions.of_list(machine, data)) is not None:
+            data = numbers
+        if not isinstance(data, Tensor):
+            return machine.unknown("an array of numbers")
+        return to(data, dtype) if isinstance(dtype, Dtype) else data
+
+    return Native("numpy.array", array, plain=False)
+
+
+def _counted(data: list[Value]) -> int | None:
+    """How many whole numbers a list has, None where it has anything else."""
+    if not data or len(data) > MOST_NUMBERS:
+        return None
+    return len(data) if all(type(each) in (int, Index) for each in data) else None
+
+
+def of_numbers(machine: Script) -> Native:
+    """``torch.tensor``, also of numbers that are not known: of whole ones, and of others where the
+    type is said (of numpy's it would be another one)."""
+    made = machine.library("torch").names["tensor"]
+
+    def known(data: Value, others: type[Unknown]) -> Value:
+        if isinstance(data, (list, tuple)) and len(data) <= MOST_NUMBERS:
+            return [known(each, others) for each in data]
+        return 0 if isinstance(data, (Index, others)) else data
+
+    def tensor(data: Value, **options: Value) -> Value:
+        numbers = Real if isinstance(options.get("dtype"), Dtype) else Index
+        data = stack(data) if isinstance(data, Rows) else known(data, numbers)
+        parts = data if isinstance(data, list) else [data]
+        lacking = next((each for each in parts if isinstance(each, Unknown)), None)
+        stays = options.get("device") is None and machine.default is machine.host
+        if lacking is not None and stays:
+            return lacking.bare()  # on the host: it matters where it is moved
+        return machine.call(made, [data], options)
+
+    return Native("torch.tensor", tensor, plain=False)
+
+
+def listed(machine: Script, x: Tensor) -> Value:
+    """``x.tolist()``: as many numbers as it has, none of them known."""
+    if not x.shape or prod(x.shape) > MOST_NUMBERS:
+        return machine.unknown(CONTENTS)
+
+    def numbers(shape: tuple[int, ...]) -> Value:
+        if shape:
+            return [numbers(shape[1:]) for _ in range(shape[0])]
+        return Index(CONTENTS, machine.place, object()) if is_whole else machine.unknown(CONTENTS)
+
+    is_whole = x.dtype in (INT32, INT64)
+    return numbers(tuple(x.shape))
+
+
+def is_number(machine: Script, x: Tensor) -> bool:
+    """Whether it is one whole number of the host's."""
+    return x.device is machine.host and x.dtype in (INT32, INT64) and x.shape in ((), (1,))
+
+
+def has_numbers(machine: Script, x: Tensor) -> bool:
+    """Whether its elements are whole numbers of the host's."""
+    return x.device is machine.host and len(x.shape) == 1 and x.dtype.kind == INTEGER
+
+
+def is_tokens(x: Tensor) -> bool:
+    """Whether it is a file of tokens, which is long enough for any run."""
+    return len(x.shape) == 1 and x.shape[0] > MOST_NUMBERS
+
+
+def are_numbers(x: Tensor) -> bool:
+    """Whether it is a row of whole numbers: places in a file of tokens, perhaps."""
+    return len(x.shape) == 1 and x.shape[0] <= MOST_NUMBERS and x.dtype.kind == INTEGER
+
+
+def _astype(_machine: Script, x: Tensor, dtype: Value = INT64, **_: Value) -> Tensor:
+    return to(x, kind_of(dtype) or INT64)
+
+
+def _copied(_machine: Script, x: Tensor, *_: Value, **__: Value) -> Tensor:
+    return x
+
+
+def _bytes(machine: Script, _x: Tensor, *_: Value, **__: Value) -> Value:
+    return machine.unknown(CONTENTS)
+
+
+OF_ARRAYS: dict[str, Callable[..., Value]] = {
+    "astype": _astype,
+    "copy": _copied,
+    "numpy": _copied,
+    "pin_memory": _copied,
+    "tobytes": _bytes,
+}
+
+
+def of_array(machine: Script, x: Tensor, name: str) -> Native:
+    """A method of numpy's arrays."""
+    method = OF_ARRAYS[name]
+    return Native(name, lambda *given, **named: method(machine, x, *given, **named), plain=False)
+
+
+def batches(
+    machine: Script,
+    dataset: Value,
+    size: Value,
+    collate: Value = None,
+    drop_last: Value = False,
+    sampler: Value = None,
+) -> Iterator[Value]:
+    """What a data loader makes of a data set: its first element, as often as a batch has room.
+
+    Where it is known how many samples there are, it ends behind the last batch, which may be
+    smaller.
+    """
+    elements, count = _elements(machine, dataset), _count_of(machine, dataset)
+    loaded = iter(lambda: _loaded(machine, elements, size, collate), elements)
+    if type(size) is not int or count is None:
+        return until_alike(machine, loaded)
+    size = max(1, min(size, count))
+    number, rest = divmod(count, size)
+    most = number + (rest > 0)
+    if sampler is not None or dataset.cls.has("__iter__"):
+        return until_alike(machine, loaded, most)
+    last = (rest,) if rest and drop_last is not True else ()
+    sizes = chain(repeat(size, number), last)
+    return until_alike(machine, (_loaded(machine, elements, each, collate) for each in sizes), most)
+
+
+def _count_of(machine: Script, dataset: Value) -> int | None:
+    """How many samples a data set has, where that is known."""
+    if not isinstance(dataset, Instance) or not dataset.cls.has("__len__"):
+        return None
+    try:
+        count = machine.call(machine.attribute(dataset, "__len__"), [])
+    except (Unread, Raised, *CATCHABLE) as error:
+        let_go(error)
+        return None
+    return count if type(count) is int and count > 0 else None
+
+
+def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Value) -> Value:
+    """The next batch; not known where the data set's own code cannot be read."""
+    before = machine.card.tape.mark()
+    outside, lengths = machine.lengths, Lengths()
+    machine.lengths = lengths
+    printed = machine.printed.mark()
+    try:
+        batch = _batch(machine, elements, size, collate)
+        if lengths.were_asked:
+            lengths.are_halved = True
+            shorter = _batch(machine, elements, size, collate)
+            if _shapes(shorter) != _shapes(batch):
+                if not lengths.are_bounded:
+                    raise machine.unread("how long a sequence is")
+                settings.doubt(machine, "assuming that a text is as long as its limit")
+        return batch
+    except (Unread, Raised, *CATCHABLE) as error:
+        if machine.card.tape.mark() != before:
+            raise
+        let_go(error)
+        why = error.reason if isinstance(error, Unread) else f"{type(error).__name__}: {error}"
+        return machine.unknown(f"{LOADS} ({why})")
+    finally:
+        machine.lengths = outside
+        machine.printed.forget(printed)  # it may be read twice, and by other processes
+
+
+def _shapes(batch: Value) -> Value:
+    """The shapes of the tensors of a batch."""
+    if isinstance(batch, Tensor):
+        return batch.shape
+    if isinstance(batch, dict):
+        return {name: _shapes(each) for name, each in batch.items()}
+    return [_shapes(each) for each in batch] if isinstance(batch, (list, tuple)) else None
+
+
+def _elements(machine: Script, dataset: Value) -> Iterator[Value]:
+    if isinstance(dataset, Instance) and dataset.cls.has("__iter__"):
+        yield from machine.iterate(dataset)
+    indexed = isinstance(dataset, list) and dataset
+    if indexed or (isinstance(dataset, Instance) and dataset.cls.has("__getitem__")):
+        while True:
+            yield machine.item(dataset, 0)
+    while True:
+        yield machine.unknown(LOADS)
+
+
+def _batch(machine: Script, elements: Iterator[Value], size: Value, collate: Value) -> Value:
+    doubts = len(machine.doubts)
+    element = next(elements)
+    if size is None:  # the data set makes batches by itself
+        return element
+    if not isinstance(size, int):
+        return machine.unknown(LOADS)
+    if _lies_on_card(machine, element):
+        if len(machine.doubts) > doubts:  # a sample was taken for a batch
+            del machine.doubts[doubts:]
+            raise machine.unread("a sample on the card")
+        # The data set puts each of them there; all are, until the batch is made of them.
+        samples = [element, *(next(elements) for _ in range(size - 1))]
+        del element
+        return machine.call(collate, [samples]) if collate else _stacked(machine, samples)
+    if collate is not None:
+        return machine.call(collate, [[element] * size])
+    return _collated(machine, element, size)
+
+
+def _lies_on_card(machine: Script, element: Value) -> bool:
+    if isinstance(element, (tuple, list)):
+        return any(_lies_on_card(machine, each) for each in element)
+    if isinstance(element, dict):
+        return _lies_on_card(machine, list(element.values()))
+    return isinstance(element, Tensor) and element.device is machine.card
+
+
+def _stacked(machine: Script, samples: list[Value]) -> Value:
+    """``default_collate`` of samples on the card."""
+    first = samples[0]
+    if isinstance(first, (tuple, list)):
+        return type(first)(_stacked(machine, list(each)) for each in zip(*samples, strict=True))
+    if isinstance(first, dict):
+        return {name: _stacked(machine, [each[name] for each in samples]) for name in first}
+    if isinstance(first, Tensor) and first.device is machine.card:
+        return machine.call(machine.library("torch").names["stack"], [samples])
+    return _collated(machine, first, len(samples))
+
+
+def _collated(machine: Script, element: Value, size: int) -> Value:
+    """``default_collate`` (torch/utils/data/_utils/collate.py)."""
+    if isinstance(element, Tensor):
+        return empty(machine.host, (size, *element.shape), element.dtype, DATA)
+    if isinstance(element, (tuple, list)):
+        return type(element)(_collated(machine, each, size) for each in element)
+    if isinstance(element, dict):
+        return {name: _collated(machine, each, size) for name, each in element.items()}
+    if isinstance(element, (int, float)) and not isinstance(element, bool):
+        kind = INT64 if isinstance(element, int) else FLOAT64
+        return empty(machine.host, (size,), kind, DATA)
+    return Loaded(size, machine.place)

@@ -1,0 +1,148 @@
+"""What only a later step evaluates, or what comes behind the loop: read there, or doubted."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from nanolint.interpreter.calls import MANAGED
+from nanolint.interpreter.exceptions import CATCHABLE, let_go
+from nanolint.interpreter.scopes import MISSING
+from nanolint.interpreter.torch import modules
+from nanolint.interpreter.values import Function, Instance, Native, Unread
+from nanolint.script.reaching import EVALUATES, TRAINS
+from nanolint.script.training import is_optimizer
+from nanolint.source.python import of_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nanolint.interpreter.scopes import Frame
+    from nanolint.interpreter.values import Value
+    from nanolint.script.machine import Script
+
+STOPS = "a later step stops the run"
+NOT_READ = "nanolint does not read the evaluation of a later step"
+DEPTH = 3  # of functions that call each other
+
+
+def unread(machine: Script, body: Iterable[ast.stmt], within: ast.stmt, frame: Frame) -> str | None:
+    """A doubt about the first evaluation of ``body`` that was not read.
+
+    The last step ended inside the statement ``within``, whose own body has been asked about.
+    """
+    waiting: list[ast.stmt] = [each for each in body if each is not within]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        is_if = isinstance(node, ast.If)
+        was_read = id(node) in (machine.taken if is_if else machine.executed)
+        if not was_read and evaluates(machine, node, frame) and may_hold(machine, node, frame):
+            return not_read(frame, node)
+        if was_read:
+            waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)]
+        elif isinstance(node, ast.If):
+            waiting += node.orelse
+    return None
+
+
+def not_read(frame: Frame, node: ast.stmt) -> str:
+    """A doubt about what ``node`` begins."""
+    return f"{NOT_READ} ({frame.module.path}:{node.lineno})"
+
+
+def asks_no_remainder(node: ast.If) -> bool:
+    """Whether a test asks for no remainder, which another part of it may leave out."""
+    return not _remainders(node.test)
+
+
+def may_hold(machine: Script, node: ast.stmt, frame: Frame) -> bool:
+    """Whether a branch may be taken in a later step, for all that its text tells."""
+    return not isinstance(node, ast.If) or _may_hold(machine, node.test, frame)
+
+
+def _may_hold(
+    machine: Script, test: ast.expr, frame: Frame, counters: frozenset[str] = frozenset()
+) -> bool:
+    """Whether a test may be true in a later step: what has to do with remainders may, unless they
+    are of more steps than the run has. ``counters`` are names whose remainders are asked for."""
+    if isinstance(test, ast.BoolOp):
+        counters |= {
+            name.id
+            for each in _remainders(test)
+            for name in ast.walk(each.left)
+            if isinstance(name, ast.Name)
+        }
+        each_may = (_may_hold(machine, each, frame, counters) for each in test.values)
+        return all(each_may) if isinstance(test.op, ast.And) else any(each_may)
+    remainders = _remainders(test)
+    if remainders:
+        return any(_is_reached(machine, each.right, frame) for each in remainders)
+    if (
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], (ast.Gt, ast.GtE))
+        and isinstance(test.left, ast.Name)
+        and test.left.id in counters
+    ):
+        return _is_reached(machine, test.comparators[0], frame, least=0)
+    return _value(machine, test, frame) is not False
+
+
+def _remainders(test: ast.expr) -> list[ast.BinOp]:
+    found = (each for each in ast.walk(test) if isinstance(each, ast.BinOp))
+    return [each for each in found if isinstance(each.op, ast.Mod)]
+
+
+def _is_reached(machine: Script, number: ast.expr, frame: Frame, least: int = 1) -> bool:
+    """Whether there is a step of this number, where it is known."""
+    found = _value(machine, number, frame)
+    return not isinstance(found, int) or least <= found <= machine.around.last_step
+
+
+def _value(machine: Script, node: ast.expr, frame: Frame) -> Value:
+    """What an expression is; None where that is not known."""
+    try:
+        return machine.evaluate(node, frame)
+    except (Unread, *CATCHABLE) as error:
+        let_go(error)
+        return None
+
+
+def evaluates(machine: Script, node: ast.AST, frame: Frame, depth: int = DEPTH) -> bool:
+    """Whether it puts a model into evaluation, or calls a function of the project that does."""
+    found, called = _mentions(node)
+    if found is not None or depth == 0:
+        return found is True
+    for function in called:
+        value = _called(function, frame)
+        if isinstance(value, Native) and value.name == MANAGED:
+            return True
+        if isinstance(value, Instance) and modules.is_module(value):
+            return True
+        if isinstance(value, Function) and evaluates(machine, value.node, frame, depth - 1):
+            return True
+    return False
+
+
+@of_node
+def _mentions(node: ast.AST) -> tuple[bool | None, tuple[ast.expr, ...]]:
+    """Whether it names itself what trains (False) or what evaluates (True), and what it calls."""
+    within = list(ast.walk(node))
+    names = {each.attr for each in within if isinstance(each, ast.Attribute)}
+    called = tuple(each.func for each in within if isinstance(each, ast.Call))
+    if names & TRAINS:
+        return False, called
+    return (True if names & EVALUATES else None), called
+
+
+def _called(function: ast.expr, frame: Frame) -> Value:
+    """What a call names: a function, or the method of an object that is no optimizer (its step
+    needs no gradients either); MISSING for all else."""
+    if isinstance(function, ast.Name):
+        return frame.find(function.id)
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        owner = frame.find(function.value.id)
+        if isinstance(owner, Instance) and not is_optimizer(owner):
+            return owner.cls.find(function.attr)
+    return MISSING

@@ -1,0 +1,146 @@
+"""What a script asks of torch outside of a model: files, numbers by chance, devices."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nanolint.interpreter.torch.calling import device_of
+from nanolint.interpreter.values import Namespace, Native, Unknown, silent
+from nanolint.script import arrays, chances, loading, saving, settings
+from nanolint.script.array_functions import UNSIGNED
+from nanolint.script.printing import CUDA
+from nanolint.tensors.dtypes import FLOAT32, INT16, INT32, INT64
+from nanolint.tensors.tensor import empty
+
+if TYPE_CHECKING:
+    from nanolint.interpreter.values import Value
+    from nanolint.script.machine import Script
+
+ACCELERATOR, ACCELERATOR_SINCE = "torch.accelerator", (2, 6)
+WHOLE = (*UNSIGNED.values(), INT16, INT32, INT64)  # the types of tokens
+
+
+def names(machine: Script) -> dict[str, Value]:
+    """The functions by their names."""
+
+    def same(x: Value, *_: Value, **__: Value) -> Value:
+        return x
+
+    refused = machine.around.refuses_float8
+    without = {} if refused is None else {"_scaled_mm": _refused(machine, refused)}
+    return without | {
+        "from_numpy": Native("from_numpy", same),
+        "from_file": Native("from_file", partial(_of_file, machine), plain=False),
+        "empty": _of_any_length(machine),
+        **{name: _of_any_texts(machine, name) for name in ("zeros", "ones", "full")},
+        **UNSIGNED,
+        "randint": _without_bounds(machine),
+        "tensor": arrays.of_numbers(machine),
+        "save": Native("save", partial(saving.save, machine), plain=False),
+        "is_complex": silent("is_complex", value=False),
+        "load": Native("load", partial(loading.load, machine), plain=False),
+        **settings.table(machine),
+        "manual_seed": silent("manual_seed"),
+        "device": Native("torch.device", partial(_named, machine), plain=False),
+        "version": Namespace("torch.version", {"cuda": CUDA, "hip": None}),
+    }
+
+
+def accelerator(machine: Script) -> dict[str, Value]:
+    """``torch.accelerator``, where this release has it: the card, by no name of its own."""
+    if machine.version < ACCELERATOR_SINCE:
+        return {}
+    known: dict[str, Value] = {
+        "is_available": silent("is_available", value=True),
+        "current_accelerator": silent("current_accelerator", machine.card),
+        "current_device_index": silent("current_device_index", 0),
+        "device_count": silent("device_count", machine.around.cards or machine.around.world_size),
+        **{each: silent(each) for each in ("set_device_index", "synchronize")},
+    }
+    return {ACCELERATOR: Namespace(ACCELERATOR, known)}
+
+
+def _of_file(
+    machine: Script,
+    _file: Value,
+    _shared: Value = None,
+    size: Value = 0,
+    *,
+    dtype: Value = FLOAT32,
+    **_: Value,
+) -> Value:
+    """``torch.from_file``: numbers of the host's."""
+    return empty(machine.host, (size,), dtype, chances.DATA)
+
+
+def _of_any_length(machine: Script) -> Native:
+    """``torch.empty``; one that a file's own words say the length of is as long as a file is."""
+    made = machine.library("torch").names["empty"]
+
+    def array(*size: Value, **options: Value) -> Value:
+        dtype, on_host = options.get("dtype"), options.get("device") is None
+        if len(size) == 1 and isinstance(size[0], Unknown) and on_host and dtype in WHOLE:
+            return empty(machine.host, (arrays.TOKENS,), dtype, chances.DATA)
+        return machine.call(made, list(size), options)
+
+    return Native("torch.empty", array, plain=False)
+
+
+def _of_any_texts(machine: Script, name: str) -> Native:
+    """``torch.zeros((4, longest))`` for the tokens of texts that are evaluated, whose longest only
+    the run has: it is taken for as long as the model's context, which is more than most are."""
+    made = machine.library("torch").names[name]
+
+    def rows(*given: Value, **options: Value) -> Value:
+        listed = isinstance(given[0], (tuple, list)) if given else False
+        if name == "full" and isinstance(given[-1], Unknown) and "dtype" in options:
+            given = (*given[:-1], 0)  # what fills it means nothing to memory
+        sizes = tuple(given[0]) if listed else given[:2]
+        longest = sizes[1] if len(sizes) == 2 else None
+        _, context = machine.around.shape
+        is_evaluated = machine.phases.evaluates and context and options.get("device") is None
+        if (
+            not isinstance(longest, Unknown)
+            or not is_evaluated
+            or options.get("dtype") not in WHOLE
+        ):
+            return machine.call(made, list(given), options)
+        machine.made_up.add(context)
+        taken = f"assuming that evaluated texts have {context:,} tokens ({machine.place})"
+        machine.at_most.append((taken, len(machine.card.tape.events)))
+        rest = given[1:] if listed else given[2:]
+        return machine.call(made, [(sizes[0], context), *rest], options)
+
+    return Native(f"torch.{name}", rows, plain=False)
+
+
+def _refused(machine: Script, why: str) -> Native:
+    """An operation that ends the run."""
+
+    def ends(*_: Value, **__: Value) -> Value:
+        raise machine.unread(why)
+
+    return Native(why, ends, plain=False)
+
+
+def _without_bounds(machine: Script) -> Native:
+    """``torch.randint``, whose bounds mean nothing to memory."""
+    made = machine.library("torch").names["randint"]
+
+    def randint(*given: Value, **options: Value) -> Value:
+        sizes = () if "size" in options else given[-1:]
+        bounds = [1 for _ in given[: len(given) - len(sizes)]]
+        named = {name: each for name, each in options.items() if name not in ("low", "high")}
+        return chances.start(machine, machine.call(made, [*bounds, *sizes], named))
+
+    return Native("randint", randint, plain=False)
+
+
+def _named(machine: Script, name: Value, number: Value = None) -> Value:
+    if isinstance(name, str) and name.startswith("meta"):
+        return machine.meta
+    try:
+        return device_of(machine, name, number)
+    except RuntimeError as error:  # which PyTorch raises once a tensor is put there
+        return machine.unknown(str(error))

@@ -1,0 +1,137 @@
+"""Where a run is: setting up, evaluating, forward, backward, in the optimizer's step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NoReturn
+
+from nanolint.interpreter.values import Event
+from nanolint.tape.tape import Phase, Step
+
+if TYPE_CHECKING:
+    from nanolint.interpreter.values import Instance
+    from nanolint.tape.tape import Tape
+
+TRAINING = frozenset({Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER})
+EVALUATIONS = (Phase.EVAL, Phase.EVAL_LATE)
+
+
+class Finished(BaseException):
+    """All that is read of a run is read; no program catches it."""
+
+
+class TrainsAgain(BaseException):
+    """Behind the last step that is read, the loop would train again: it is over instead."""
+
+
+class Phases:
+    """Puts the phases on the tape as ``nanolint trace`` does, and counts the steps."""
+
+    def __init__(self, tape: Tape, steps: int) -> None:
+        self._tape = tape
+        self._first = self._steps = steps
+        self._done: dict[int, int] = {}
+        self.done = 0  # the steps that every optimizer has made that makes any
+        self.optimizers: list[Instance] = []
+        tape.phase(Phase.SETUP)
+        self._after_backward = False
+        self._computed = Counter[str]()  # since the last step, to train
+        self._counted: dict[str, int] = {}  # so far, for whatever
+        self.doubts = 0  # how many the tape had behind the last step
+
+    @property
+    def are_late(self) -> bool:
+        """Whether the last step that is read is done: what comes now only evaluates."""
+        return self.done >= self._steps
+
+    @property
+    def have_settled(self) -> bool:
+        """Whether the first steps are done: those between them and the last are like them."""
+        return self.done >= self._first
+
+    def go_on(self, steps: int) -> None:
+        """So many more steps are read, which may do something else than the first."""
+        self._steps = self.done + steps
+
+    def end(self) -> None:
+        """The loop that trains is over."""
+        if self.have_settled:
+            self._steps = self.done
+
+    @property
+    def has_another_optimizer(self) -> bool:
+        """Whether an optimizer was made that has not stepped."""
+        return len(self.optimizers) > len(self._done)
+
+    @property
+    def learns(self) -> bool:
+        """Whether what comes next is for training: an optimizer is there, and nothing evaluates."""
+        return not self.are_late and self._tape.phases[-1][1] is Phase.FORWARD
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether a model was told to evaluate, and none since to train."""
+        return self._tape.phases[-1][1] in EVALUATIONS
+
+    def _enter(self, phase: Phase) -> None:
+        self._after_backward = False
+        if self._tape.phases[-1][1] is not phase:
+            self._count()
+            self._tape.phase(phase)
+
+    def _count(self) -> None:
+        """What was computed in the phase that ends."""
+        before, self._counted = self._counted, self._tape.flops.copy()
+        if self._tape.phases[-1][1] in TRAINING:
+            self._computed.update(self._counted)
+            self._computed.subtract(before)
+
+    def happens(self, what: Event) -> None:
+        """What divides the run."""
+        if what is Event.OPTIMIZER_MADE:
+            if not self._done:
+                self._enter(Phase.FORWARD)
+        elif what is Event.BACKWARD:
+            self.trains()
+            self._enter(Phase.BACKWARD)
+        elif what is Event.AFTER_BACKWARD:
+            self._enter(Phase.FORWARD)  # the optimizer's if its step comes next
+            self._after_backward = True
+        elif self._tape.phases[-1][1] is not Phase.SETUP:
+            late = Phase.EVAL_LATE if self._done else Phase.EVAL
+            self._enter(Phase.FORWARD if what is Event.TRAINS else late)
+
+    def trains(self) -> None:
+        """A model is called to learn from it. Raises TrainsAgain behind the last step."""
+        if self.are_late:
+            raise TrainsAgain
+
+    def finish(self) -> NoReturn:
+        """Nothing more is read."""
+        self._tape.close()
+        raise Finished
+
+    def before_step(self) -> None:
+        """An optimizer's step begins: unscaling and clipping before it are its, too."""
+        self.trains()
+        if self._after_backward:
+            at, _ = self._tape.phases.pop()
+            self._tape.phases.append((at, Phase.OPTIMIZER))
+            self._after_backward = False
+        self._enter(Phase.OPTIMIZER)
+
+    def after_step(self, optimizer: Instance, tokens: int | None = None) -> None:
+        """It ends; ``tokens`` are those that the model was given since the last one."""
+        before = self.done
+        if self.have_settled:  # one that is made later steps with the others, or in their place
+            self._done = dict.fromkeys([*self._done, id(optimizer)], before + 1)
+        else:
+            self._done[id(optimizer)] = self._done.get(id(optimizer), 0) + 1
+        self.done = min(self._done.values())
+        self._count()
+        if self.done > before:
+            flops = tuple((kind, flops) for kind, flops in self._computed.items() if flops)
+            self._tape.steps.append(Step(flops, tokens))
+            self._computed.clear()
+        self.doubts = len(self._tape.doubts)
+        self._enter(Phase.FORWARD)

@@ -1,0 +1,370 @@
+"""Reads a script: its statements as ``__main__``, three optimizer steps and what evaluates then."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+from nanolint.interpreter import checkpoints, statements
+from nanolint.interpreter.binding import forget
+from nanolint.interpreter.certain import certain
+from nanolint.interpreter.exceptions import CATCHABLE, let_go
+from nanolint.interpreter.interpreter import parsed
+from nanolint.interpreter.scopes import Frame, Kind
+from nanolint.interpreter.values import Event, Manager, Namespace, Place, Unknown, Unread
+from nanolint.run.program import SETTINGS
+from nanolint.script import (
+    checked,
+    deciding,
+    files,
+    filling,
+    jumping,
+    later,
+    outside,
+    passing,
+    resumed,
+    settings,
+    training,
+)
+from nanolint.script.cards import Cards
+from nanolint.script.compiling import compiler
+from nanolint.script.downloads import Answer
+from nanolint.script.environment import is_demanded
+from nanolint.script.forgetting import rebind
+from nanolint.script.group import Group
+from nanolint.script.lacking import never_set
+from nanolint.script.lengths import Lengths
+from nanolint.script.objects import Values
+from nanolint.script.phases import Finished, Phases, TrainsAgain
+from nanolint.script.printed import Printed
+from nanolint.script.seen import Seen
+from nanolint.script.turns import Turns
+from nanolint.script.weights import Checkpoint, Flags
+from nanolint.tape.tape import Tape
+from nanolint.tensors.device import Device
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from nanolint.inductor.inductor import Inductor
+    from nanolint.interpreter.values import Value
+    from nanolint.run.program import DataFile, SourceText
+    from nanolint.script.surroundings import Surroundings
+    from nanolint.script.weights import Weights
+    from nanolint.tape.numbers import Spot
+    from nanolint.tensors.tensor import Tensor
+
+MAIN = "__main__"
+NO_PARENT = "relative import with no known parent package, which `python -m` would give it"
+NONE_WATCHED: Mapping[Spot, Value] = {}
+
+
+class Reader(Values):
+    """The interpreter of a script; ``around`` is what it finds around it, ``spots`` are the places
+    of the numbers that are watched.
+
+    A statement that needs what is not known is passed over where it has nothing to do with the
+    card, and what it binds is not known. An evaluation that cannot be read is left out, and said
+    so by ``doubts``; where training itself cannot be, Unread is raised.
+    """
+
+    turns: Turns
+
+    def __init__(
+        self,
+        sources: Iterable[SourceText],
+        card: Device,
+        around: Surroundings,
+        *,
+        version: tuple[int, int],
+        steps: int,
+        inductor: Inductor | None = None,
+        weights: Weights | None = None,
+        spots: Mapping[Spot, Value] = NONE_WATCHED,
+    ) -> None:
+        host = Device(Tape(), asked=card.asked.elsewhere())
+        super().__init__(sources, card, host, version=version)
+        self.around = around
+        self.meta = Device(Tape())
+        self.checkpoint = Checkpoint(card, weights or {}, doubted=not around.loaded)
+        self.flags = Flags()
+        self.doubts, self.at_most = [], []
+        self.passed = 0
+        self.taken, self.executed = set(), set()
+        self.dumped, self.saved, self.lengths = {}, {}, Lengths(apart=True)
+        self._later: list[str] = []
+        self.evaluated = set()
+        self._spots = spots
+        self.stood: set[Spot] = set()
+        self.phases = Phases(card.tape, steps)
+        self.turns = Turns(self)
+        self.seen, self.printed = Seen(), Printed()
+        self.group = Group(around.world_size, card.release)
+        self.cards = Cards(around.cards)
+        training.install(self, self._libraries)
+        self._libraries |= outside.table(self)
+        self.library("torch").names["compile"] = compiler(self, inductor)
+        self._inductor = inductor
+        self._builtins |= outside.builtins(self)
+
+    def text_of(self, path: Value) -> SourceText | None:
+        if not isinstance(path, str):
+            return None
+        plain = posixpath.normpath(path)
+        inside = plain
+        while inside.startswith("../"):  # the files are named from a folder above the script's
+            inside = inside[3:]
+        found = self._sources.get(f"{SETTINGS}{plain}") or self._sources.get(f"{SETTINGS}{inside}")
+        sources = self._sources.values()
+        return found or next((each for each in sources if {plain, inside} & each.named), None)
+
+    def program_at(self, path: str) -> SourceText | None:
+        return self._sources.get(posixpath.normpath(path).removesuffix(".py").replace("/", "."))
+
+    def unpacked(self, settings: Unknown, function: Value) -> dict[str, Value]:
+        return resumed.unpacked(self, settings, function)
+
+    def updated(self, owner: dict[Value, Value], settings: Unknown) -> None:
+        resumed.update(self, owner, settings)
+
+    def numbered(self, number: int | None) -> Device:
+        doubt = self.cards.use(number)
+        if doubt is not None:
+            settings.doubt(self, doubt)
+        return self.card
+
+    def number(self, node: ast.Constant, frame: Frame) -> Value:
+        spot = frame.module.path, node.lineno, node.col_offset
+        if spot not in self._spots:
+            return node.value
+        self.stood.add(spot)
+        return self._spots[spot]
+
+    def absolute(self, name: str, level: int, module: Namespace) -> str:
+        parentless = module.path and not (self.around.is_module or module.names.get("__package__"))
+        if level and parentless:
+            raise certain(ImportError(f"attempted {NO_PARENT}"))
+        return super().absolute(name, level, module)
+
+    def has_names(self, beginning: str) -> bool:
+        named = re.compile(rf"(?<![\w'\"]){re.escape(beginning)}\w")
+        return any(named.search(each.text) for each in self._sources.values())
+
+    def read(self) -> None:
+        """Read the script. Raises Finished behind the last step, Unread where it cannot."""
+        source = self._sources[MAIN]
+        names: dict[str, Value] = {"__name__": MAIN, "__file__": source.path}
+        names |= {"__doc__": None, "__package__": None}
+        module = self.imported[MAIN] = Namespace(MAIN, names, source.path)
+        tree = parsed(source.text)
+        if tree is None:
+            raise Unread("no Python that is known", Place(source.path, 1))
+        try:
+            self.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
+        except TrainsAgain:
+            if self.phases.has_another_optimizer:
+                self.turns.trains_another()
+            self.phases.finish()
+        if self.phases.are_late:
+            self.phases.finish()
+
+    def forget(self) -> None:
+        """Let go of all that was read: modules, functions and the reader hold each other."""
+        for each in self.imported.values():
+            each.names.clear()
+        vars(self).clear()
+
+    def comes_later(self, node: ast.If, frame: Frame, asked: int) -> bool:
+        if not self.phases.have_settled or node in self.evaluated:
+            return False
+        if not any(later.evaluates(self, each, frame) for each in node.body):
+            return False
+        questions = self.asked[asked:]
+        if questions and not self.turns.come(questions):
+            return False
+        if not (questions and later.asks_no_remainder(node)) and not later.may_hold(
+            self, node, frame
+        ):
+            return False
+        self.evaluated.add(node)
+        self.taken.add(id(node))
+        return True
+
+    def another(self, program: SourceText, inputs: tuple[DataFile, ...]) -> Reader:
+        around = replace(self.around, words=(), files=inputs)
+        return Reader((program,), Device(Tape()), around, version=self.version, steps=1)
+
+    def later(self) -> list[str]:
+        """A doubt about what steps behind the last that is read do besides, if any."""
+        return self._later[:1]
+
+    def lacks(self, owner: dict[Value, Value], key: Value) -> bool:
+        names = self.imported[MAIN].names
+        texts = [each.text for each in self._sources.values()]
+        return any(
+            never_set(texts, self._sources[MAIN].text, name, key)
+            for name, value in names.items()
+            if value is owner
+        )
+
+    def _read_module(self, tree: ast.Module, frame: Frame) -> None:
+        self.execute(tree.body, frame)
+
+    @property
+    def counted(self) -> tuple[ast.stmt, int] | None:
+        """The innermost loop over numbers that is being run, and its turn."""
+        return self.turns.counted
+
+    def loads_weights(self, state: Unknown, saved: Iterable[tuple[str, Tensor]]) -> None:
+        self.checkpoint.take(state, saved)
+
+    @property
+    def is_in_own_loop(self) -> bool:
+        return self.turns.is_in_own_loop
+
+    def member(self, module: Value, name: str) -> Value:
+        optim = self.imported.get(training.OPTIM)
+        if module is optim and name in training.OTHERS and name not in optim.names:
+            optim.names |= training.other_optimizers(self, optim)
+        return super().member(module, name)
+
+    def library(self, name: str) -> Namespace:
+        """A module that nanolint itself has."""
+        found = self._library(name)
+        assert isinstance(found, Namespace)
+        return found
+
+    # Statements.
+
+    def execute(self, body: Iterable[ast.stmt], frame: Frame) -> object:
+        listed = list(body)
+        for node in listed:
+            steps, asked = self.phases.done, len(self.asked)
+            try:
+                if type(node) is ast.For or type(node) is ast.While:
+                    self.step()
+                    self.at(frame.module, node.lineno)
+                    ended = self.turns.run(node, frame)
+                elif type(node) is ast.If:
+                    self.step()
+                    self.at(frame.module, node.lineno)
+                    ended = passing.branch(self, node, frame)
+                else:
+                    ended = statements.execute(self, (node,), frame)
+            except Unread as error:
+                ended = None
+                let_go(error)
+                self._pass_over(listed, node, frame, error, trained=self.phases.done > steps)
+            except AssertionError as error:
+                is_late = self.turns.left and isinstance(node, ast.Assert)
+                if not is_late and not is_demanded(self, node, frame):
+                    if self.builds or _compares_weights(frame):
+                        certain(error)  # it follows from the model's sizes and the checkpoint's
+                    raise
+                ended = None  # it asks what only holds behind a loop's true end, or of torchrun
+            except CATCHABLE as error:
+                if not self._left_early(node, frame):
+                    raise
+                ended = None
+                let_go(error)
+                self._forget(node, frame, error)
+            except (Finished, TrainsAgain):  # while the names are still there
+                self._doubt_later(listed, node, frame)
+                raise
+            self.executed.add(id(node))
+            if len(self.asked) > asked:
+                deciding.sift(self, node, frame, asked)
+            if ended is not None:
+                return ended
+        return None
+
+    def _left_early(self, node: ast.stmt, frame: Frame) -> bool:
+        """Whether what fails may not fail in the run, as a loop was left before its end, and
+        takes nothing of the card."""
+        return (
+            self.turns.left
+            and self.phases.are_late
+            and not self.trying
+            and not isinstance(node, (ast.Raise, ast.Return))
+            and not later.evaluates(self, node, frame)
+        )
+
+    def _forget(self, node: ast.stmt, frame: Frame, error: Exception) -> None:
+        error.__traceback__ = None  # it would hold all that was evaluated
+        forget(
+            self, node, frame, Unknown(f"it raises {error}", Place(frame.module.path, node.lineno))
+        )
+
+    def _pass_over(
+        self, body: list[ast.stmt], node: ast.stmt, frame: Frame, error: Unread, *, trained: bool
+    ) -> None:
+        """Behind the last step, what cannot be read ends the reading."""
+        full = jumping.filled(self, node, frame)
+        try:
+            passing.over(self, node, frame, error, trained=trained)
+            filling.fill_with_tokens(self, node, frame)
+            if full is not None:
+                rebind(frame, *full)
+        except Unread:
+            if not self.phases.are_late or isinstance(node, ast.Raise):
+                raise
+            if not error.decided and frame.kind is Kind.CALL:
+                raise  # the statement that called this may be passed over
+            self._doubt_later(body, node, frame)
+            self._later = self._later or [later.not_read(frame, node)]
+            self.phases.finish()
+
+    def _doubt_later(self, body: list[ast.stmt], node: ast.stmt, frame: Frame) -> None:
+        doubt = later.unread(self, body, node, frame)
+        self._later += [] if doubt is None else [doubt]
+
+    def happens(self, what: Event) -> None:
+        self.phases.happens(what)
+        if what is Event.BACKWARD:
+            self.seen.went_back()
+            self.made_up.lose()  # what is printed from here on is not told
+            self.group.settle()
+        elif what in (Event.TRAINS, Event.EVALUATES):
+            self.seen.evaluates()
+        self.turns.happens(what)
+
+    def asserted(self, test: ast.expr, frame: Frame) -> None:
+        if not self.trying:
+            checked.learn(self, test, frame, holds=True)
+
+    def manager(self, value: Value) -> Value:
+        if isinstance(value, Device):
+            return Manager(lambda: self._default(value))
+        if isinstance(value, (files.File, Answer)):
+            return Manager(lambda: _itself(value))
+        return value
+
+    @contextmanager
+    def _default(self, device: Device) -> Iterator[Device]:
+        before, self.default = self.default, device
+        try:
+            yield device
+        finally:
+            self.default = before
+
+    def endless(self, value: Value) -> Iterator[Value]:
+        # What yields batches does so for as long as it is asked.
+        return repeat(value) if isinstance(value, Unknown) else self.iterate(value)
+
+    def goes_on(self, value: Value) -> bool:
+        return isinstance(value, Unknown) or self.truth(value)
+
+
+@contextmanager
+def _itself(value: Value) -> Iterator[Value]:
+    yield value
+
+
+def _compares_weights(frame: Frame) -> bool:
+    """Whether the names of a function hold the weights of a published checkpoint."""
+    return any(isinstance(each, checkpoints.Weights) for each in frame.names.values())

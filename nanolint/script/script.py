@@ -1,0 +1,264 @@
+"""The tape of a script that is read whole."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nanolint.gpus.abilities import has_bfloat16, refuses_float8
+from nanolint.interpreter.certain import is_certain
+from nanolint.interpreter.exceptions import CATCHABLE, uncollected
+from nanolint.interpreter.values import Raised, Unread
+from nanolint.interpreter.watched import given
+from nanolint.run.program import BATCH, PASSES
+from nanolint.script import later
+from nanolint.script.phases import EVALUATIONS, Finished
+from nanolint.script.reader import Reader
+from nanolint.script.settled import settled, symbolic, symbols_of, values_of
+from nanolint.script.surroundings import Surroundings
+from nanolint.tape.guarded import answer
+from nanolint.tape.moments import summits
+from nanolint.tape.numbers import spots
+from nanolint.tape.symbolic import NotSymbolic
+from nanolint.tape.tape import Component, Phase
+from nanolint.tensors.device import NotTraced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.gpus.gpu import Gpu
+    from nanolint.inductor.inductor import Inductor
+    from nanolint.interpreter.values import Value
+    from nanolint.run.program import ReadScript
+    from nanolint.run.run import Run
+    from nanolint.script.seen import Seen
+    from nanolint.script.weights import Weights
+    from nanolint.tape.numbers import Spot
+    from nanolint.tape.tape import Tape
+    from nanolint.tensors.device import Device
+
+FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
+MUCH = 2  # a phase with less than half of the peak does not move it
+STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
+
+
+def read_script(
+    program: ReadScript,
+    run: Run,
+    gpu: Gpu | None,
+    device: Device,
+    *,
+    inductor: Inductor | None = None,
+    whole: bool = False,
+    weights: Weights | None = None,
+) -> None:
+    """Write the events of a script to the tape of ``device``; ``whole`` reads every turn.
+
+    Without ``inductor`` nothing is compiled. ``weights`` are those of checkpoints that it goes on
+    from; raises WeightsFound where it has one that is not among them. Where it is not derived what
+    is compiled, the events are those of the run without it, and the tape says so among its doubts.
+
+    Raises Unread where its memory depends on what is not known.
+    """
+    symbols: dict[Spot, Value] = {}
+    formulas = device.asked.formulas
+    if formulas is not None:
+        run = symbolic(run, formulas)
+        symbols = symbols_of(program, run, formulas)
+    program = settled(program, run)
+    asked = device.asked
+    watched = {
+        spot: given(asked, at) for spot, at in spots(program.modules).items() if asked.watches
+    }
+    if gpu is not None and gpu.compute_capability is not None:
+        # Memory-efficient attention takes what the card computes in (sdp_utils.cpp).
+        device.fuses_bfloat16 = has_bfloat16(gpu)
+        device.tuned_for = gpu.compute_capability
+    machine = Reader(
+        program.modules,
+        device,
+        around(program, run, gpu, device),
+        version=run.torch,
+        steps=STEPS,
+        inductor=inductor if run.on_gpu else None,
+        weights=weights,
+        spots={**watched, **symbols},
+    )
+    machine.turns.whole, machine.is_bare = whole, program.bare
+    with uncollected():
+        try:
+            _read(machine, device, program, run, symbols)
+        finally:
+            machine.forget()
+
+
+def _read(
+    machine: Reader, device: Device, program: ReadScript, run: Run, symbols: dict[Spot, Value]
+) -> None:
+    try:
+        machine.read()
+    except Finished:
+        pass
+    except FAILURES as error:
+        unread = machine.unread(_described(error))
+        if not machine.phases.have_settled:
+            unread.ends = is_certain(error) or _is_bound_nowhere(error, program)
+            raise unread from error
+        device.tape.close()
+        machine.doubts.append(f"{later.STOPS if _is_raised(error) else later.NOT_READ}: {unread}")
+    except Unread as error:
+        if not machine.phases.have_settled:
+            raise
+        device.tape.close()
+        machine.doubts.append(f"{later.NOT_READ}: {error}")
+    else:
+        if not _is_all(machine, run):
+            raise machine.unread("the script ends before its third optimizer step")
+        device.tape.close()
+    if machine.phases.done:
+        early = [] if device.tape.is_bound else device.tape.doubts[: machine.phases.doubts]
+        for each in early:  # eager, it takes another amount
+            raise machine.unread(each)
+        _name(device.tape)
+        if run.on_gpu and not _trains(device.tape):
+            raise machine.unread("nothing is trained on the card")
+        if not run.on_gpu and device.tape.events:
+            raise machine.unread(f"the script uses a card, but device is {run.device!r}")
+    if not machine.stood.issuperset(symbols):
+        raise NotSymbolic("a value of the run is taken from a text")
+    device.tape.printed = machine.printed.lines
+    device.tape.trained = machine.seen.trained
+    device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
+    more = (what for what, since in machine.at_most if _peaks_in_evaluation(device.tape, since))
+    device.tape.doubts += islice(more, 1)
+    device.tape.assumed = [
+        each
+        for each in device.tape.assumed
+        if each not in device.tape.apart or _matters(device.tape, device.tape.apart[each])
+    ]
+    if program.checked:
+        if BATCH in program.told and not device.tape.trained[0]:
+            raise machine.unread("nanolint did not see the input of the model")
+        device.tape.doubts += _differs(machine.seen, run, program.told)
+
+
+def _is_raised(error: BaseException) -> bool:
+    """Whether it is an exception of the program's, and no limit of who reads it."""
+    return isinstance(error, CATCHABLE)
+
+
+def _is_all(machine: Reader, run: Run) -> bool:
+    """Whether a script that has ended does no more: it only evaluates, or has few steps."""
+    if run.eval_only:
+        return machine.seen.only_evaluates
+    return 0 < machine.phases.done == run.max_iters + 1
+
+
+def _is_bound_nowhere(error: BaseException, program: ReadScript) -> bool:
+    """Whether it is a name that Python does not have either, and that no function may have set.
+
+    A statement that was passed over binds its names all the same.
+    """
+    name = error.name if isinstance(error, NameError) else None
+    if name is None or hasattr(builtins, name):
+        return False
+    declared = re.compile(rf"\b(?:global|nonlocal)\b.*\b{name}\b")
+    return not any(declared.search(each.text) for each in program.modules)
+
+
+def _described(error: BaseException) -> str:
+    if isinstance(error, Raised):
+        return f"raises {error}"
+    if isinstance(error, NotTraced):
+        return f"nanolint does not model {error} under torch.compile"
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return f"raises {type(error).__name__}: {error}"
+
+
+def _differs(seen: Seen, run: Run, told: frozenset[str]) -> Iterator[str]:
+    """What the script trains with, where that is not what is said of the run; what is ``told`` by
+    the reading nobody has said."""
+    shape = (run.batch_size, run.block_size)
+    read = seen.evaluated if run.eval_only else seen.shape
+    if read is None and not run.block_size and seen.samples == run.batch_size:
+        read = shape  # of pictures nobody says how many tokens they have
+    elif read is not None and not run.block_size:
+        shape = (run.batch_size, read[-1])  # of how many tokens only the reading tells
+    if BATCH not in told and read != shape:
+        found = "not known" if read is None else "x".join(map(str, read))
+        yield f"assuming a batch of {shape[0]}x{shape[1]} tokens; in the script it is {found}"
+    if PASSES not in told and not run.eval_only and seen.passes != run.micro_steps:
+        yield f"assuming {run.micro_steps} passes per step; in the script it is {seen.passes}"
+
+
+def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Surroundings:
+    """What the script finds around it."""
+    return Surroundings(
+        words=values_of(program.words, run),
+        assigned=values_of(program.assigned, run),
+        variables=values_of(program.variables, run),
+        put=values_of(program.put, run),
+        world_size=run.world_size,
+        capability=(gpu.compute_capability if gpu else None) or device.capability,
+        asked=device.asked,
+        has_bfloat16=has_bfloat16(gpu),
+        refuses_float8=refuses_float8(gpu),
+        shape=(run.batch_size, run.block_size or program.longest),
+        vocabulary=program.vocabulary,
+        files=program.files,
+        fresh=program.fresh,
+        compiles=run.compile,
+        last_step=run.max_iters,
+        loaded=program.loaded,
+        saved=program.saved,
+        cards=program.cards,
+        is_module=program.is_module,
+    )
+
+
+def _trains(tape: Tape) -> bool:
+    """Whether a backward pass allocates anything."""
+    bounds = [*(at for at, _ in tape.phases[1:]), len(tape.events)]
+    return any(
+        phase is Phase.BACKWARD and any(event >= 0 for event in tape.events[start:stop])
+        for (start, phase), stop in zip(tape.phases, bounds, strict=True)
+    )
+
+
+def _peaks_in_evaluation(tape: Tape, since: int) -> bool:
+    """Whether more is allocated while nothing learns than in any step, behind an event: in the
+    evaluation that it is of, where it is of one."""
+    starts = [at for at, _ in tape.phases if at > since]
+    own = [phase for at, phase in tape.phases if at <= since][-1]
+    until = starts[0] if starts and own in EVALUATIONS else len(tape.events)
+
+    def peaks(sizes: list[int]) -> bool:
+        tops = summits(tape, len(tape.events), sizes)
+        phase, (peak, event) = max(tops.items(), key=lambda top: (top[1][0], -top[1][1]))
+        return peak > 0 and since <= event < until and phase in EVALUATIONS
+
+    return answer(peaks, tape.sizes)
+
+
+def _matters(tape: Tape, phase: Phase) -> bool:
+    """Whether a phase allocates so much that an error of it may move the peak: what the others
+    have reserved is there for it."""
+
+    def matters(sizes: list[int]) -> bool:
+        peaks = {each: peak for each, (peak, _) in summits(tape, len(tape.events), sizes).items()}
+        return MUCH * peaks.get(phase, 0) > max(peaks.values())
+
+    return answer(matters, tape.sizes)
+
+
+def _name(tape: Tape) -> None:
+    """What optimizers keep, and what else they make, is theirs."""
+    bounds = [*(at for at, _ in tape.phases[1:]), len(tape.events)]
+    for (start, phase), stop in zip(tape.phases, bounds, strict=True):
+        if phase is Phase.OPTIMIZER:
+            for event in tape.events[start:stop]:
+                if event >= 0 and tape.components[event] is Component.ACTIVATIONS:
+                    tape.components[event] = Component.OPTIMIZER

@@ -1,0 +1,171 @@
+"""Tokenizers that packages bring: how many tokens they know, and how many a text is cut to."""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nanolint.interpreter.offsets import Index
+from nanolint.interpreter.values import Namespace, Native, Unknown
+from nanolint.run.tokenizers import CLASSES, GROWS, LENGTH, SIZES, vocabulary_of
+from nanolint.script import files, pieces, settings, transformers
+from nanolint.script.arrays import Loaded
+from nanolint.script.chances import DATA
+from nanolint.tensors.dtypes import INT64
+from nanolint.tensors.tensor import empty
+
+if TYPE_CHECKING:
+    from nanolint.interpreter.values import Place, Value
+    from nanolint.script.machine import Script
+
+
+OF_TOKENS = "_token_id"  # the end of names that stand for one token, such as pad_token_id
+LONGEST = "max_length"
+# What an encoding has, each a number for each token.
+PARTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+class Tokenizer(Unknown):
+    """``size`` tokens, None where it is not known; ``length`` is what ``len()`` says, and None
+    once tokens were added."""
+
+    __slots__ = ("length", "size")
+
+    def __init__(self, size: int | None, place: Place) -> None:
+        super().__init__("the work of a tokenizer", place)
+        self.size = size
+        self.length: int | None = size
+
+
+class Encoding(Namespace):
+    """What a tokenizer makes: its parts are asked for as attributes, or by their names."""
+
+
+OF_FILES = ("transformers.", "tokenizers.")  # packages whose tokenizers may be files
+KINDS = (Tokenizer, pieces.Processor)
+
+
+def attribute_of(machine: Script, owner: Tokenizer | pieces.Processor, name: str) -> Value:
+    """What is asked of a tokenizer."""
+    if isinstance(owner, pieces.Processor):
+        return pieces.attribute_of(machine, owner, name)
+    if name in SIZES and owner.size is not None:
+        return owner.size
+    if name == "get_vocab_size" and owner.length is not None:
+        return Native(name, partial(_counted, owner), plain=False)
+    if name == "max_token_value" and owner.size is not None:
+        return owner.size - 1
+    if name.endswith(OF_TOKENS):
+        return Index("a token", machine.place, object())
+    if name in GROWS:
+
+        def grow(*_: Value, **__: Value) -> Value:
+            owner.length = None
+            return machine.unknown("how many tokens are new")
+
+        return Native(name, grow, plain=False)
+    return owner.bare()
+
+
+def settle(owner: Tokenizer | pieces.Processor, name: str, size: Value) -> None:
+    """The script has checked that ``name``, which says how many tokens there are, is ``size``."""
+    if not isinstance(size, int):
+        return
+    if isinstance(owner, pieces.Processor):
+        if name in pieces.SIZES or name == LENGTH:
+            owner.size = size
+    elif name in SIZES:
+        owner.size = size
+    elif name in (LENGTH, "get_vocab_size"):
+        owner.length = size
+
+
+def _counted(owner: Tokenizer, with_added_tokens: Value = True) -> Value:
+    return owner.length if with_added_tokens is True else owner.size
+
+
+def encoded(
+    machine: Script,
+    owner: Tokenizer,
+    text: Value = None,
+    *,
+    truncation: Value = False,
+    max_length: Value = None,
+    padding: Value = False,
+    return_tensors: Value = None,
+    **_: Value,
+) -> Value:
+    """``tokenizer(text)``: how many tokens it makes only a run knows, how many it keeps is said."""
+    is_cut = truncation is True and type(max_length) is int
+    rows = _rows(text)
+    if rows is None and not (isinstance(text, Unknown) or (is_cut and isinstance(text, str))):
+        return owner.bare()
+    if rows is None and isinstance(text, Unknown) and machine.lengths.apart:
+        return owner.bare()  # it may be several
+    if rows is not None and (padding is False or return_tensors is None or not is_cut):
+        return owner.bare()
+    if is_cut and padding == LONGEST:
+        count = max_length
+    elif machine.lengths.apart and is_cut:
+        settings.doubt(machine, "assuming that a text is as long as its limit")
+        count = max_length
+    else:
+        count = machine.lengths.at_most(max_length) if is_cut else machine.lengths.endless()
+    machine.made_up.add(count)
+    if return_tensors is not None:
+        row: Value = empty(machine.host, (rows or 1, count), INT64, DATA)
+    else:
+        row = [Index("a token", machine.place, object())] * count
+    parts = {name: copy(row) for name in PARTS}
+    to = Native("to", lambda device, **_: _moved(machine, parts, device), plain=False)
+    return Encoding("encoding", {**parts, "data": {**parts}, "to": to})
+
+
+def _rows(text: Value) -> int | None:
+    """How many texts there are, where they are several: those of a batch, or a list of them."""
+    if isinstance(text, Loaded):
+        return text.rows
+    return len(text) if isinstance(text, (list, tuple)) and text else None
+
+
+def _moved(machine: Script, parts: dict[str, Value], device: Value) -> Encoding:
+    """``encoding.to(device)``."""
+    made = {
+        name: machine.call(machine.attribute(each, "to"), [device]) for name, each in parts.items()
+    }
+    return Encoding("encoding", {**made, "data": {**made}})
+
+
+def _take(machine: Script, made: Tokenizer, path: Value) -> None:
+    """What is known of the project's own tokenizer of that path."""
+    known = files.known_file(machine, files.written(path))
+    if known is not None and known.count is not None:
+        made.size, made.length = known.vocabulary, known.count
+
+
+def install(machine: Script) -> dict[str, Value]:
+    """The packages by their names."""
+
+    def made(function: str) -> Native:
+        def make(*given: Value, **named: Value) -> Value:
+            found = [*given, *named.values()]
+            made = Tokenizer(vocabulary_of(function, found), machine.place)
+            if made.size is None and found and function.startswith(OF_FILES):
+                _take(machine, made, found[0])
+            return made
+
+        return Native(function, make, plain=False)
+
+    tiktoken = {name: made(f"tiktoken.{name}") for name in ("get_encoding", "encoding_for_model")}
+    of_file = {"from_file": made("tokenizers.Tokenizer.from_file")}
+    of_transformers: dict[str, Value] = {
+        name: Namespace(name, {"from_pretrained": made(f"transformers.{name}.from_pretrained")})
+        for name in CLASSES
+    }
+    return {
+        "tiktoken": Namespace("tiktoken", {**tiktoken}),
+        "tokenizers": Namespace("tokenizers", {"Tokenizer": Namespace("Tokenizer", {**of_file})}),
+        "sentencepiece": pieces.package(machine),
+        **transformers.table(machine, of_transformers),
+    }

@@ -1,0 +1,309 @@
+"""What trains: optimizers, clipping, gradient scalers."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nanolint.interpreter.calls import undecorated
+from nanolint.interpreter.interpreter import written
+from nanolint.interpreter.torch.calling import operation
+from nanolint.interpreter.values import (
+    Event,
+    Function,
+    Instance,
+    Later,
+    Namespace,
+    Native,
+    Unknown,
+    silent,
+)
+from nanolint.script.grad_scaler import GradScaler
+from nanolint.source.updates import STEP, updates
+from nanolint.tape.constants import GRAD_NORM_CHUNK
+from nanolint.tape.tape import Component
+from nanolint.tensors.dtypes import FLOAT32
+from nanolint.tensors.names import METHODS
+from nanolint.tensors.parameter import Parameter
+from nanolint.tensors.role import role
+from nanolint.tensors.tensor import Tensor, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from nanolint.interpreter.values import Value
+    from nanolint.script.machine import Script
+    from nanolint.tensors.device import Device
+
+OPTIM = "torch.optim"
+OPTIMIZER = Component.OPTIMIZER
+MOMENTS = {"exp_avg": "Adam first moment", "exp_avg_sq": "Adam second moment"}
+TEXTS = Path(__file__).parent / "packages"
+# torch/optim/adamax.py and _muon.py, by their texts in 2.2 to 2.15.
+ADAMAX_HAS_MAXIMUM_SINCE, MUON_SINCE, MUON_COPIES_SINCE = (2, 4), (2, 9), (2, 15)
+ADAFACTOR_SINCE = (2, 5)
+# The optimizers that few use, by the release that brought them.
+OTHERS = {
+    **dict.fromkeys(("RMSprop", "Adagrad", "NAdam", "Adamax"), (0, 0)),
+    "Muon": MUON_SINCE,
+    "Adafactor": ADAFACTOR_SINCE,
+}
+
+RATES = frozenset({"lr", "initial_lr", "momentum", "weight_decay"})
+
+
+def is_rate(group: Value, name: Value) -> bool:
+    """Whether an entry is a number by which an optimizer steps: a learning rate."""
+    if not isinstance(group, dict) or name not in RATES or "params" not in group:
+        return False
+    return isinstance(group.get(name), float)
+
+
+def is_optimizer(value: Instance) -> bool:
+    """Whether an object updates parameters: one of torch's optimizers, or of the program's own."""
+    return is_torch_optimizer(value) or is_own_optimizer(value)
+
+
+def is_torch_optimizer(value: Instance) -> bool:
+    """Whether a class of torch's is below it."""
+    return any(each.name == "Optimizer" and each.module.name == OPTIM for each in value.cls.mro)
+
+
+def is_own_optimizer(value: Instance) -> bool:
+    """Whether its class is the program's alone, with a ``step`` that updates parameters."""
+    if value.cls.is_module or value.cls.unknown is not None or not value.cls.module.path:
+        return False
+    step = undecorated(value.cls.find(STEP))
+    return isinstance(step, Function) and updates(step.node)
+
+
+def read_text(machine: Script, name: str, module: str, given: dict[str, Value]) -> Namespace:
+    """A module that is written in the language that is read."""
+    return written(machine, TEXTS / name, Namespace(module, dict(given)))
+
+
+def later(names: Iterable[str], table: Callable[[], Mapping[str, Namespace]]) -> dict[str, Value]:
+    """Modules of one text, which is read when the first of them is imported."""
+    made = cache(table)
+    return {name: Later(partial(_one_of, made, name)) for name in names}
+
+
+def _one_of(made: Callable[[], Mapping[str, Namespace]], name: str) -> Namespace:
+    return made()[name]
+
+
+def nested(made: Mapping[str, Namespace], package: str) -> None:
+    """Let each module of a package be a name of it, too: ``package.module``."""
+    below = {name.rpartition(".")[2]: each for name, each in made.items() if name != package}
+    made[package].names.update(below)
+
+
+def install(machine: Script, libraries: dict[str, Value]) -> None:
+    """Put them where programs look for them."""
+    torch: dict[str, Value] = libraries["torch"].names
+    for name in ("sqrt", "neg", "reciprocal", "abs", "sign"):
+        torch[f"_foreach_{name}"] = _each(machine, name)
+    for name in ("add", "sub", "mul", "div", "lerp"):
+        torch[f"_foreach_{name}"] = _each(machine, name)
+        torch[f"_foreach_{name}_"] = silent(f"_foreach_{name}_")
+    for name in ("sqrt_", "neg_", "addcmul_", "addcdiv_", "copy_", "zero_", "pow_", "clamp_min_"):
+        torch[f"_foreach_{name}"] = silent(f"_foreach_{name}")
+    torch["_foreach_norm"] = _native(machine, "_foreach_norm", _norm_of_each)
+    torch["Generator"] = Native("Generator", lambda *_, **__: _generator())
+    optim = read_text(
+        machine,
+        "optimizers.py",
+        OPTIM,
+        {
+            "kept": Native("kept", lambda *given: _kept(machine, *given), plain=False),
+            "made": Native("made", lambda optimizer: made(machine, optimizer), plain=False),
+            "loaded": Native("loaded", lambda *given: _loaded(machine, *given), plain=False),
+        },
+    )
+    machine.imported[OPTIM] = optim
+    libraries["torch.optim.optimizer"] = optim
+    clip = _native(machine, "clip_grad_norm_", _clip)
+    utils = Namespace(
+        "torch.nn.utils",
+        {
+            "clip_grad_norm_": clip,
+            "get_total_norm": _native(machine, "get_total_norm", _total),
+            "clip_grads_with_norm_": _native(machine, "clip_grads_with_norm_", _clip_with),
+            "clip_grad_value_": silent("clip_grad_value_"),
+        },
+    )
+    libraries["torch.nn.utils"] = utils
+    libraries["torch.nn.utils.clip_grad"] = utils
+
+
+def other_optimizers(machine: Script, optim: Namespace) -> dict[str, Value]:
+    """The optimizers of ``OTHERS`` that this release has."""
+
+    def refused(what: str) -> None:
+        raise machine.unread(f"nanolint does not model a step of torch.optim.{what}")
+
+    shared = ("Optimizer", "uses_foreach", "by_type", "kept")
+    given: dict[str, Value] = {name: optim.names[name] for name in shared}
+    given["refused"] = Native("refused", refused, plain=False)
+    given["has_maximum"] = machine.version >= ADAMAX_HAS_MAXIMUM_SINCE
+    given["copies"] = machine.version >= MUON_COPIES_SINCE
+    names = read_text(machine, "other_optimizers.py", OPTIM, given).names
+    return {name: names[name] for name, since in OTHERS.items() if machine.version >= since}
+
+
+def _generator() -> Namespace:
+    seed = Native("seed", lambda *_, **__: None)
+    return Namespace("generator", {"manual_seed": seed, "seed": seed})
+
+
+def made(machine: Script, optimizer: Instance) -> None:
+    """An optimizer is there: what comes next is for training."""
+    machine.phases.optimizers.append(optimizer)
+    machine.happens(Event.OPTIMIZER_MADE)
+
+
+def _loaded(machine: Script, optimizer: Instance, state: Value) -> None:
+    """``load_state_dict``: what a file held lies on the card from here on, as AdamW has it."""
+    if not isinstance(state, Unknown) or optimizer.cls.name not in ("Adam", "AdamW"):
+        return
+    states = optimizer.attributes["state"]
+    for group in optimizer.attributes["param_groups"]:
+        for each in group["params"]:
+            states[each] = {
+                "step": _scalar(machine.card, "Adam step"),
+                **{
+                    name: empty(machine.card, each.shape, each.dtype, role(label, OPTIMIZER))
+                    for name, label in MOMENTS.items()
+                },
+            }
+
+
+def _kept(
+    machine: Script,
+    parameter: Parameter,
+    label: str,
+    shape: tuple[int, ...] | None = None,
+    on_card: bool = True,
+    alike: bool = False,
+) -> Tensor:
+    """State of an optimizer, as its parameter lies or of a shape of its own."""
+    kind = role(label, Component.OPTIMIZER)
+    if shape is not None and alike:
+        return empty(parameter.device, tuple(shape), parameter.dtype, kind)
+    if shape is not None:
+        return empty(parameter.device if on_card else machine.host, shape, FLOAT32, kind)
+    return empty(parameter.device, parameter.shape, parameter.dtype, kind, parameter.strides)
+
+
+def _each(machine: Script, name: str) -> Native:
+    function = METHODS[name]
+
+    def call(tensors: Sequence[Tensor], *others: Value, **options: Value) -> list[Tensor]:
+        options.pop("alpha", None)
+        found = []
+        for place, each in enumerate(tensors):
+            given = [
+                other[place] if isinstance(other, (list, tuple)) else other for other in others
+            ]
+            found.append(operation(machine, f"_foreach_{name}", function, (each, *given), {}))
+        return found
+
+    return Native(f"_foreach_{name}", call, plain=False)
+
+
+def _native(machine: Script, name: str, function: Callable[..., Value]) -> Native:
+    return Native(name, lambda *a, **k: function(machine, *a, **k), plain=False)
+
+
+def _clip(machine: Script, parameters: Value, *_: Value, **__: Value) -> Value:
+    """``clip_grad_norm_``: a norm per tensor in chunks, then the norm of the norms.
+
+    torch/nn/utils/clip_grad.py; ForeachReduceOp.cu.
+    """
+    listed = [parameters] if isinstance(parameters, Tensor) else machine.iterate(parameters)
+    grads = [
+        each.gradient
+        for each in listed
+        if isinstance(each, Parameter) and each.gradient is not None
+    ]
+    del listed
+    norm = _norm(machine, grads)
+    if grads:
+        _coefficient(grads[0].device)
+    return norm
+
+
+def _total(machine: Script, tensors: Value, *_: Value, **__: Value) -> Value:
+    """``get_total_norm``: the first half of clipping, of any tensors."""
+    listed = [tensors] if isinstance(tensors, Tensor) else list(machine.iterate(tensors))
+    return _norm(machine, [each for each in listed if isinstance(each, Tensor)])
+
+
+def _clip_with(_machine: Script, _parameters: Value, _most: Value, norm: Value, *_: Value) -> None:
+    """``clip_grads_with_norm_``: the second half."""
+    if isinstance(norm, Tensor):
+        _coefficient(norm.device)
+
+
+def _norm(machine: Script, grads: Sequence[Tensor]) -> Tensor:
+    if not grads:
+        return empty(machine.host, (), FLOAT32, role("total gradient norm", Component.OPTIMIZER))
+    card = grads[0].device
+    norms = _norms(grads)
+    stacked = _vector(card, len(norms), "gradient norms")
+    norm = _scalar(card, "total gradient norm")
+    del stacked, norms
+    return norm
+
+
+def _norms(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """A norm of each, which those of a type make together."""
+    norms: list[Tensor] = []
+    for dtype in dict.fromkeys(each.dtype for each in tensors):
+        alike = [each for each in tensors if each.dtype is dtype]
+        chunks = max(-(-prod(each.shape) // GRAD_NORM_CHUNK) for each in alike)
+        partial = _vector(alike[0].device, len(alike) * chunks, "partial gradient norms")
+        norms += [_scalar(each.device, "gradient norm") for each in alike]
+        del partial
+    return norms
+
+
+def _norm_of_each(machine: Script, tensors: Value, *_: Value, **options: Value) -> list[Tensor]:
+    """``torch._foreach_norm``, of tensors of one type."""
+    listed = [each for each in machine.iterate(tensors) if isinstance(each, Tensor)]
+    if options or {each.dtype for each in listed} != {FLOAT32}:
+        raise machine.unread("torch._foreach_norm of these")
+    return _norms(listed)
+
+
+def _coefficient(card: Device) -> None:
+    """What the gradients are multiplied with."""
+    summed = _scalar(card, "clip coefficient")
+    inverse = _scalar(card, "clip coefficient")
+    coefficient = _scalar(card, "clip coefficient")
+    del inverse, summed
+    clamped = _scalar(card, "clip coefficient")
+    del coefficient, clamped
+
+
+def _scalar(device: Device, label: str) -> Tensor:
+    return empty(device, (), FLOAT32, role(label, Component.OPTIMIZER))
+
+
+def _vector(device: Device, numel: int, label: str) -> Tensor:
+    return empty(device, (numel,), FLOAT32, role(label, Component.OPTIMIZER))
+
+
+def scaler_pieces(machine: Script) -> Namespace:
+    """What a gradient scaler allocates."""
+    scaler = GradScaler(machine.card)
+    return Namespace(
+        "scaler",
+        {
+            "scale": Native("scale", scaler.scale, plain=False),
+            "unscale": Native("unscale", scaler.unscale, plain=False),
+            "found_inf": Native("found_inf", scaler.found_inf, plain=False),
+        },
+    )

@@ -1,0 +1,312 @@
+"""Autograd: which tensors wait for a backward pass, and in which order it runs.
+
+As torch/csrc/autograd: engine.cpp, functions/accumulate_grad.h. A node holds what its operation
+saved until it has run. A leaf keeps its first gradient if that lies as the leaf does.
+"""
+
+from __future__ import annotations
+
+import sys
+from heapq import heappop, heappush
+from itertools import count
+from typing import TYPE_CHECKING, TypeAlias
+
+from nanolint.tensors.gradients import changed, land, lies_as, matched, receive, take_off
+from nanolint.tensors.layout import is_dense
+from nanolint.tensors.saving import saver_at
+from nanolint.tensors.tensor import Node, empty
+from nanolint.tensors.tracing import tracer_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from nanolint.tensors.device import Device
+    from nanolint.tensors.dtypes import Dtype
+    from nanolint.tensors.layout import Shape
+    from nanolint.tensors.role import Role
+    from nanolint.tensors.saving import Packed
+    from nanolint.tensors.tensor import Tensor
+
+Gradients: TypeAlias = "Iterable[Tensor | None]"
+Saved: TypeAlias = "tuple[Tensor | None, ...] | Packed"
+
+numbers = count()
+
+
+class Entangled(Exception):
+    """A layer that was copied as one is not: a part of it is used elsewhere, or changes."""
+
+
+TWICE = "Trying to backward through the graph a second time"  # PyTorch's words
+
+
+class Operation(Node):
+    """A differentiable operation.
+
+    ``backward`` gets the outputs' gradients and what was saved, in this order. ``context`` lives as
+    long as the node, which the tensors that it made hold, has it run or not.
+    """
+
+    __slots__ = ("backward", "context", "saved")
+
+    def __init__(
+        self,
+        edges: tuple[tuple[Node, int] | None, ...],
+        outputs: tuple[tuple[Shape, Dtype, Role], ...],
+        backward: Callable[..., Gradients],
+        saved: Saved,
+    ) -> None:
+        super().__init__(edges, outputs, next(numbers))
+        self.backward: Callable[..., Gradients] | None = backward
+        self.saved = saved
+        self.context: object | None = None
+
+    def run(self) -> list[Tensor | None]:
+        """The gradients of the inputs; what was saved and what came in is let go.
+
+        What saved nothing may run again: a view, or autocast's copy of a weight in a block with
+        several backward passes (torch/csrc/autograd/saved_variable.cpp, ``ERR_BACKWARD_TWICE``).
+        """
+        given, self.gradients = self.gradients, [None] * len(self.gradients)
+        backward, packed = self.backward, self.saved
+        if packed != ():
+            self.backward, self.saved = None, ()
+        if all(each is None for each in given):
+            return [None] * len(self.edges)
+        if backward is None:
+            raise RuntimeError(TWICE)
+        if isinstance(packed, tuple):
+            found = matched(self, backward(*given, *packed))
+        else:  # what was put away is let go before the gradients are summed and cast
+            found = matched(self, backward(*given, *packed.unpack()))
+        for each in given:
+            if each is not None:
+                land(each)
+        return found
+
+    def run_again(self) -> list[Tensor | None]:
+        """The same, and what was saved stays."""
+        kept = self.backward, self.saved
+        found = self.run()
+        self.backward, self.saved = kept
+        return found
+
+
+class Leaf(Node):
+    """Where a parameter's gradient goes: ``.grad``, once all uses have sent theirs.
+
+    ``before`` may change what comes in (``register_hook``), ``after`` is called when it is there,
+    while what came in is still held (``register_post_accumulate_grad_hook``), ``hook`` behind both.
+    ``holds`` is what keeps the tensor's memory, where the program lets it go before its graph.
+    """
+
+    __slots__ = ("after", "before", "gradient", "holds", "hook", "strides")
+
+    def __init__(self, parameter: Tensor) -> None:
+        meta = (parameter.shape, parameter.dtype, parameter.role)
+        super().__init__((), (meta,), sys.maxsize)
+        self.strides = parameter.strides
+        self.gradient: Tensor | None = None
+        self.holds: Tensor | None = None
+        self.hook: Callable[[], None] | None = None
+        self.before: list[Callable[[Tensor], Tensor | None]] = []
+        self.after: list[Callable[[], None]] = []
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether something is called as its gradient comes."""
+        return self.hook is not None or bool(self.before or self.after)
+
+    def run(self) -> list[Tensor | None]:
+        """The first gradient is kept, or copied where others look at it; later ones are added."""
+        (new,), self.gradients = self.gradients, [None]
+        if new is None:
+            return []
+        for hook in self.before:
+            new = changed(new, hook(new))
+        tracer = tracer_at(new.device)
+        if tracer is not None:
+            tracer.land(self, new)
+        elif self.gradient is None:
+            shape, dtype, role = self.outputs[0]
+            if new.in_flight > 1 or not lies_as(new, self.strides):
+                strides = self.strides if is_dense(shape, self.strides) else None
+                self.gradient = empty(new.device, shape, dtype, role.gradient, strides)
+            else:
+                self.gradient = new.detach()
+        for told in (*self.after, self.hook):
+            if told is not None:
+                told()
+        land(new)
+        return []
+
+
+def record(
+    out: Tensor,
+    inputs: Iterable[Tensor | None],
+    backward: Callable[..., Gradients],
+    *saved: Tensor | None,
+) -> Tensor:
+    """Make ``out`` differentiable where one of ``inputs`` is; returns it.
+
+    ``backward`` maps the gradient of ``out`` and ``saved`` to the gradients of ``inputs``.
+    """
+    if out.device.grad_enabled:
+        edges = tuple(
+            None if each is None or each.node is None else (each.node, each.index)
+            for each in inputs
+        )
+        if any(edges):
+            # A node does not hold its own output, which holds it.
+            kept = tuple(out.detach() if each is out else each for each in saved)
+            saver = saver_at(out.device)
+            put = kept if saver is None else saver.save(kept, (out,))
+            node = Operation(edges, ((out.shape, out.dtype, out.role),), backward, put)
+            out.node, out.index = node, 0  # one of several outputs may be written into
+            locator = out.device.tape.locator
+            if locator is not None:
+                locator.made(node.number)
+    return out
+
+
+def record_all(
+    outs: Sequence[Tensor],
+    inputs: Iterable[Tensor | None],
+    backward: Callable[..., Gradients],
+    *saved: Tensor | None,
+) -> Sequence[Tensor]:
+    """The same for an operation of several outputs."""
+    first = outs[0]
+    if first.device.grad_enabled:
+        edges = tuple(
+            None if each is None or each.node is None else (each.node, each.index)
+            for each in inputs
+        )
+        if any(edges):
+            metas = tuple((out.shape, out.dtype, out.role) for out in outs)
+            own = {id(out) for out in outs}
+            kept = tuple(each.detach() if id(each) in own and each else each for each in saved)
+            saver = saver_at(first.device)
+            put = kept if saver is None else saver.save(kept, outs)
+            node = Operation(edges, metas, backward, put)
+            locator = first.device.tape.locator
+            if locator is not None:
+                locator.made(node.number)
+            for index, out in enumerate(outs):
+                if out.dtype.is_differentiable:
+                    out.node, out.index = node, index
+    return outs
+
+
+def run_backward(loss: Tensor, gradient: Tensor, *, retain: bool = False) -> None:
+    """``loss.backward(gradient)``: the newest node that has all its gradients runs first.
+
+    With ``retain`` the graph keeps what it saved. Raises ValueError where nothing made ``loss``
+    differentiable.
+    """
+    root = loss.node
+    if root is None:
+        raise ValueError("a backward pass from a tensor that requires no gradient")
+    take_off(gradient)
+    take_off(gradient)  # the caller holds it, too
+    receive(root, loss.index, gradient)
+    run_graph(root, loss.device, retain=retain)
+    land(gradient)
+
+
+class _Roots(Node):
+    """Hands their gradients to several outputs."""
+
+    __slots__ = ("_gradients",)
+
+    def __init__(self, outputs: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> None:
+        pairs = [
+            (each, gradient)
+            for each, gradient in zip(outputs, gradients, strict=True)
+            if each.node is not None and gradient is not None
+        ]
+        edges = tuple((each.node, each.index) for each, _ in pairs if each.node is not None)
+        super().__init__(edges, (), next(numbers))
+        self._gradients: list[Tensor | None] = [gradient for _, gradient in pairs]
+
+    def run(self) -> list[Tensor | None]:
+        """The gradients, on their way; the caller holds them, too."""
+        found, self._gradients = self._gradients, []
+        for each in found:
+            if each is not None:
+                take_off(each)
+        return found
+
+
+def run_backward_from(outputs: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> None:
+    """``torch.autograd.backward(outputs, gradients)``."""
+    for each in gradients:
+        if each is not None:
+            take_off(each)
+    run_graph(_Roots(outputs, gradients), outputs[0].device)
+    for each in gradients:
+        if each is not None:
+            land(each)
+
+
+def run_graph(root: Node, device: Device, *, retain: bool = False) -> None:
+    """A backward pass from a node that has its gradients: see ``run_backward``."""
+    waiting = _uses(root)
+    _check_whole(waiting)
+    if retain and any(node.inside for node in waiting):
+        raise Entangled  # what a copied layer saved is let go with its one backward pass
+    if retain and any(node.runs_once for node in waiting):
+        device.tape.doubt(
+            "the memory that retain_graph keeps of a compiled graph is not known; PyTorch 2.6 "
+            "refuses it"
+        )
+    order = count()
+    ready: list[tuple[int, int, Node]] = [(-root.number, next(order), root)]
+    locator = device.tape.locator
+    before = None if locator is None else locator.runs(None)
+    with device.backward_pass():
+        while ready:
+            node = heappop(ready)[2]
+            if locator is not None:
+                locator.runs(node.number)
+            made = node.run_again() if retain and isinstance(node, Operation) else node.run()
+            for place, edge in enumerate(node.edges):
+                if edge is None:
+                    continue
+                target, index = edge
+                new, made[place] = made[place], None
+                if new is not None:
+                    receive(target, index, new)
+                    new = None
+                waiting[target] -= 1
+                if not waiting[target]:
+                    heappush(ready, (-target.number, next(order), target))
+    if locator is not None:
+        locator.runs(before)
+
+
+def _check_whole(nodes: Collection[Node]) -> None:
+    """Raise Entangled where what a node stands for is reached by another way, too."""
+    seen: set[Node] = set()
+    for node in nodes:
+        if node.inside:
+            inside = node.inside()
+            if any(each in nodes or each in seen for each in inside):
+                raise Entangled
+            seen.update(inside)
+
+
+def _uses(root: Node) -> dict[Node, int]:
+    """How many gradients each node that ``root`` reaches waits for."""
+    waiting: dict[Node, int] = {root: 0}
+    unseen = [root]
+    while unseen:
+        for edge in unseen.pop().edges:
+            if edge is not None:
+                node = edge[0]
+                if node in waiting:
+                    waiting[node] += 1
+                else:
+                    waiting[node] = 1
+                    unseen.append(node)
+    return waiting

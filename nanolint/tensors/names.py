@@ -1,0 +1,308 @@
+"""PyTorch's names for the operations: what ``torch.rsqrt``, ``F.silu`` and ``x.view(...)`` call.
+
+The functions take PyTorch's own arguments, but for two things: the first tensor is called ``x``
+where PyTorch says ``input`` or ``self``, and what makes a new tensor has to be told its ``device``.
+``call`` translates both. Functions raise DataDependent and NotModelled
+(``nanolint/tensors/unknown.py``), and ValueError where shapes do not go together.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from nanolint.tensors.ops import (
+    activations,
+    attention,
+    comparison,
+    complex,
+    contractions,
+    conversion,
+    convolution,
+    creation,
+    distances,
+    draws,
+    dropout,
+    einops,
+    einsum,
+    embedding,
+    exponentials,
+    indexing,
+    inplace,
+    inplace_indexing,
+    inverses,
+    joining,
+    linear,
+    linear_cross_entropy,
+    loss,
+    normalization,
+    parts,
+    pointwise,
+    reductions,
+    scaled,
+    scans,
+    sorting,
+    unary,
+    variance,
+    views,
+    windows,
+)
+from nanolint.tensors.words import worded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from nanolint.tensors.device import Device
+
+Function: TypeAlias = "Callable[..., Any]"
+
+
+def _later(family: str, names: str) -> dict[str, Function]:
+    """Functions of a family that few models need, which is imported with the first call."""
+    place = f"nanolint.tensors.ops.{family}"
+
+    def of(name: str) -> Function:
+        return lambda *args, **options: getattr(import_module(place), name)(*args, **options)
+
+    return {name: of(name) for name in names.split()}
+
+
+def _own(module: ModuleType, names: str) -> dict[str, Function]:
+    """Functions by the names that they have themselves, which are PyTorch's."""
+    return {name: getattr(module, name) for name in names.split()}
+
+
+def _in_place(module: ModuleType, names: str) -> dict[str, Function]:
+    """The operations in place that no backward pass goes through, by PyTorch's names."""
+    return {f"{name}_": inplace.quietly_as(each) for name, each in _own(module, names).items()}
+
+
+def _each(function: Function, names: str) -> dict[str, Function]:
+    """One function by several names, told which."""
+    return {name: partial(function, how=name.strip("_")) for name in names.split()}
+
+
+# torch.NAME(x, ...) and x.NAME(...).
+EITHER: dict[str, Function] = {
+    **_own(pointwise, "add sub rsub mul div floor_divide remainder fmod neg maximum minimum lerp"),
+    **_own(pointwise, "addcmul"),
+    **_own(comparison, "bitwise_not masked_fill where clamp clamp_min clamp_max tril triu"),
+    **_own(comparison, "isinf isfinite"),
+    **_own(exponentials, "exp exp2 expm1 log log2 log10 log1p logaddexp"),
+    **_own(unary, "sqrt rsqrt reciprocal sin cos tan abs erf erfc sinh cosh atan"),
+    "arctan": unary.atan,
+    **_own(inverses, "logit asin acos asinh acosh atanh atan2"),
+    **{f"arc{name[1:]}": getattr(inverses, name) for name in ("asin", "acos", "atan2")},
+    **{f"arc{name[1:]}": getattr(inverses, name) for name in ("asinh", "acosh", "atanh")},
+    **_own(unary, "sign floor ceil round trunc pow square nan_to_num"),
+    **_own(activations, "sigmoid tanh relu"),
+    **_own(reductions, "sum mean amax amin prod logsumexp any all norm"),
+    **_own(variance, "var std var_mean"),
+    **_own(reductions, "count_nonzero"),
+    **_own(scans, "cumsum cumprod"),
+    **_own(sorting, "topk sort argsort max min argmax argmin multinomial bincount cummax cummin"),
+    "kthvalue": sorting.kthvalue,
+    **_own(views, "reshape flatten unflatten transpose t permute unsqueeze squeeze"),
+    **_own(views, "movedim detach"),
+    **_own(parts, "narrow select split chunk unbind diagonal as_strided"),
+    **_own(joining, "tile repeat_interleave roll flip"),
+    **_own(indexing, "gather index_select scatter scatter_add index_add index_copy take_along_dim"),
+    **_own(indexing, "masked_select nonzero unique"),
+    "unique_consecutive": indexing.unique,
+    "argwhere": indexing.nonzero,
+    **_own(linear, "matmul mm bmm addmm baddbmm outer"),
+    **_own(contractions, "inner dot"),
+    **_own(loss, "softmax log_softmax"),
+    **_each(comparison.compare, "eq ne lt le gt ge logical_and logical_or logical_xor"),
+    **_each(comparison.bitwise, "bitwise_and bitwise_or bitwise_xor"),
+    **_each(comparison.check, "logical_not isnan isneginf isposinf"),
+    "subtract": pointwise.sub,
+    "multiply": pointwise.mul,
+    "divide": pointwise.div,
+    "true_divide": pointwise.div,
+    "negative": pointwise.neg,
+    "clip": comparison.clamp,
+    "swapaxes": views.transpose,
+    "clone": conversion.clone,
+    "swapdims": views.transpose,
+    "ger": linear.outer,
+    "bernoulli": draws.bernoulli,
+    "concat": joining.cat,
+    "moveaxis": views.movedim,
+    "absolute": unary.abs,
+}
+
+# torch.NAME that are no methods; those in MAKERS want to be told a device.
+MAKERS: dict[str, Function] = {
+    **_own(creation, "zeros full arange linspace eye randint randperm normal tensor"),
+    **_own(creation, "tril_indices triu_indices"),
+    "ones": partial(creation.zeros, fill_value=1),
+    "empty": partial(creation.zeros, fill_value=None),
+    **dict.fromkeys(("rand", "randn"), creation.rand),
+    "logspace": creation.linspace,
+    **dict.fromkeys(("hann_window", "hamming_window"), windows.hann_window),
+    "as_tensor": creation.tensor,
+}
+FUNCTIONS: dict[str, Function] = {
+    **EITHER,
+    **MAKERS,
+    **_own(joining, "cat stack hstack vstack meshgrid diff"),
+    "broadcast_to": views.expand,
+    "row_stack": joining.vstack,
+    **_own(complex, "view_as_complex view_as_real polar complex real"),
+    "concatenate": joining.cat,
+    "imag": complex.real,
+    "einsum": einsum.einsum,
+    "tensordot": contractions.tensordot,
+    "mv": linear.matmul,
+    **_own(creation, "zeros_like full_like randint_like"),
+    "ones_like": partial(creation.zeros_like, fill_value=1),
+    "empty_like": partial(creation.zeros_like, fill_value=None),
+    **dict.fromkeys(("rand_like", "randn_like"), creation.rand_like),
+    "_scaled_mm": scaled.scaled_mm,
+    "dropout": dropout.dropout,
+    "prelu": activations.prelu,
+    "rms_norm": normalization.rms_norm,
+    "embedding": embedding.embedding,
+}
+
+# einops.NAME.
+EINOPS: dict[str, Function] = _own(einops, "rearrange repeat reduce einsum")
+
+# torch.linalg.NAME.
+LINALG: dict[str, Function] = {
+    "vector_norm": reductions.vector_norm,
+    "norm": reductions.linalg_norm,
+}
+
+# torch.nn.functional.NAME.
+FUNCTIONAL: dict[str, Function] = {
+    **_own(activations, "gelu silu mish softplus relu sigmoid tanh leaky_relu elu hardtanh"),
+    **_own(activations, "hardswish hardsigmoid selu softsign threshold logsigmoid glu"),
+    **_own(distances, "l1_loss kl_div cosine_similarity"),
+    **_own(distances, "binary_cross_entropy binary_cross_entropy_with_logits"),
+    "celu": activations.celu,
+    "prelu": activations.prelu,
+    **_own(loss, "softmin gumbel_softmax"),
+    **_own(loss, "softmax log_softmax cross_entropy nll_loss mse_loss smooth_l1_loss huber_loss"),
+    **_own(linear_cross_entropy, "linear_cross_entropy"),
+    **_own(normalization, "layer_norm rms_norm"),
+    **_own(attention, "scaled_dot_product_attention"),
+    "dropout": dropout.dropout,
+    "embedding": embedding.embedding,
+    "linear": linear.linear,
+    "pad": joining.pad,
+    "one_hot": sorting.one_hot,
+    "normalize": reductions.normalize,
+    **_own(convolution, "conv1d conv2d conv_transpose2d"),
+    **_later("pooling", "max_pool2d avg_pool2d adaptive_avg_pool2d adaptive_max_pool2d"),
+    **_later("pooling", "interpolate dropout2d"),
+    **_later("channel_norms", "batch_norm group_norm"),
+    "relu6": activations.hardtanh,
+}
+
+# x.NAME(...).
+METHODS: dict[str, Function] = {
+    **EITHER,
+    **_own(views, "expand contiguous"),
+    "unfold": parts.unfold,
+    **_own(joining, "repeat"),
+    **_own(conversion, "view to type_as float double half bfloat16 long int bool byte"),
+    **_own(creation, "new_zeros new_full new_tensor"),
+    "new_ones": partial(creation.new_zeros, fill_value=1),
+    "new_empty": partial(creation.new_zeros, fill_value=None),
+    **_own(inplace, "copy_ fill_ zero_ add_ sub_ mul_ div_ masked_fill_ addmm_ clamp_ relu_ lerp_"),
+    **_own(inplace, "clamp_min_ clamp_max_"),
+    **_own(inplace_indexing, "scatter_ scatter_add_ index_add_ index_copy_ index_put_"),
+    "index_fill_": inplace.quietly,
+    "fill_diagonal_": inplace.quietly,
+    "clip_": inplace.clamp_,
+    "mv": linear.matmul,
+    "diff": joining.diff,
+    "broadcast_to": views.expand,
+    "where": comparison.chosen,
+    **_own(draws, "bernoulli_ normal_"),
+    **{each: partial(draws.drawn_, how=each) for each in ("uniform_", "random_", "trunc_normal_")},
+    **_in_place(exponentials, "exp"),
+    **_in_place(unary, "sqrt rsqrt reciprocal abs sign pow square floor round"),
+    **_in_place(activations, "tanh sigmoid"),
+    **_in_place(pointwise, "neg"),
+    **_in_place(comparison, "tril triu"),
+    **dict.fromkeys(("addcmul_", "addcdiv_"), inplace.quietly),
+    "type": conversion.to,
+    "expand_as": views.expand_as,
+    "view_as": views.view_as,
+    "reshape_as": views.reshape_as,
+    "logsigmoid": activations.logsigmoid,
+    "__add__": pointwise.add,
+    "__radd__": pointwise.add,
+    "__iadd__": inplace.add_,
+    "__sub__": pointwise.sub,
+    "__rsub__": pointwise.rsub,
+    "__isub__": inplace.sub_,
+    "__mul__": pointwise.mul,
+    "__rmul__": pointwise.mul,
+    "__imul__": inplace.mul_,
+    "__truediv__": pointwise.div,
+    "__rtruediv__": unary.rdiv,
+    "__itruediv__": inplace.div_,
+    "__floordiv__": pointwise.floor_divide,
+    "__mod__": pointwise.remainder,
+    "__pow__": unary.pow,
+    "__rpow__": unary.rpow,
+    "__matmul__": linear.matmul,
+    "__neg__": pointwise.neg,
+    "__abs__": unary.abs,
+    "__invert__": comparison.bitwise_not,
+    **_each(comparison.compare, "__eq__ __ne__ __lt__ __le__ __gt__ __ge__"),
+    **_each(comparison.bitwise, "__and__ __or__ __xor__ __rand__ __ror__ __rxor__"),
+    "__getitem__": indexing.getitem,
+    "__iter__": lambda x: iter(parts.unbind(x)),
+    "__len__": lambda x: x.shape[0],
+    "__setitem__": inplace_indexing.setitem,
+}
+
+# x.NAME, without a call.
+ATTRIBUTES: dict[str, Function] = {
+    "T": views.reversed_dimensions,
+    "mT": views.last_swapped,
+    "data": views.detach,
+    "real": complex.real,
+    "imag": complex.real,
+    "shape": lambda x: x.shape,
+    "dtype": lambda x: x.dtype,
+    "device": lambda x: x.device,
+    "ndim": lambda x: x.ndim,
+    "nbytes": lambda x: x.nbytes,
+    "itemsize": lambda x: x.dtype.itemsize,
+    "requires_grad": lambda x: x.requires_grad,
+}
+
+# x.NAME() of what is known without values.
+KNOWN: dict[str, Function] = {
+    "size": lambda x, dim=None: x.shape if dim is None else x.shape[dim],
+    "dim": lambda x: x.ndim,
+    "numel": lambda x: x.numel,
+    "nelement": lambda x: x.numel,
+    "element_size": lambda x: x.dtype.itemsize,
+    "stride": lambda x, dim=None: x.strides if dim is None else x.strides[dim],
+    "is_contiguous": lambda x: x.is_contiguous,
+    "is_floating_point": lambda x: x.dtype.is_differentiable,
+}
+METHODS |= KNOWN
+
+
+def call(function: Function, args: tuple[Any, ...], options: dict[str, Any], device: Device) -> Any:
+    """What ``function`` of the tables returns; ``device`` is where new tensors lie.
+
+    >>> call(FUNCTIONAL["silu"], (), {"input": x}, x.device)  # doctest: +SKIP
+    """
+    args, options = worded(function, args, options)
+    if function in _MAKERS and options.get("device") is None:
+        options = {**options, "device": device}
+    return function(*args, **options)
+
+
+_MAKERS = frozenset(MAKERS.values())

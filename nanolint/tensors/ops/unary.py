@@ -1,0 +1,298 @@
+"""Elementwise operations on one tensor (aten/src/ATen/native/UnaryOps.cpp, Activation.cpp).
+
+Backward formulas are those of tools/autograd/derivatives.yaml. C++ keeps what a formula makes to
+its end; so do the names here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.tensors.autograd import record
+from nanolint.tensors.dtypes import BOOL, promote
+from nanolint.tensors.ops.autocast import to_float32
+from nanolint.tensors.ops.comparison import isfinite
+from nanolint.tensors.ops.creation import create, filled
+from nanolint.tensors.ops.exponentials import exp, floating, log
+from nanolint.tensors.ops.pointwise import add, div, elementwise, mul, neg, sub
+from nanolint.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from nanolint.tensors.dtypes import Number
+
+
+def sqrt(x: Tensor) -> Tensor:
+    """``torch.sqrt``."""
+    out = elementwise(floating(x), "square root", x)
+
+    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
+        twice = mul(out, 2)
+        return [div(g, twice)]
+
+    return record(out, (x,), backward, out)
+
+
+def rsqrt(x: Tensor) -> Tensor:
+    """``torch.rsqrt``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "reciprocal square root", wide)
+
+    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
+        cube = elementwise(out.dtype, "power", out, how="3")
+        half = mul(g, -0.5)
+        return [mul(half, cube)]
+
+    return record(out, (wide,), backward, out)
+
+
+def reciprocal(x: Tensor) -> Tensor:
+    """``torch.reciprocal``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "reciprocal", wide)
+
+    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
+        square = mul(out, out)
+        negative = neg(g)
+        return [mul(negative, square)]
+
+    return record(out, (wide,), backward, out)
+
+
+def sin(x: Tensor) -> Tensor:
+    """``torch.sin``."""
+    out = elementwise(floating(x), "sine", x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        cosine = cos(x)
+        return [mul(g, cosine)]
+
+    return record(out, (x,), backward, x)
+
+
+def cos(x: Tensor) -> Tensor:
+    """``torch.cos``."""
+    out = elementwise(floating(x), "cosine", x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        sine = sin(x)
+        negative = neg(sine)
+        return [mul(g, negative)]
+
+    return record(out, (x,), backward, x)
+
+
+def tan(x: Tensor) -> Tensor:
+    """``torch.tan``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "tangent", wide)
+
+    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
+        square = elementwise(out.dtype, "power", out, how="2")
+        above = add(square, 1)
+        return [mul(g, above)]
+
+    return record(out, (wide,), backward, out)
+
+
+def sinh(x: Tensor) -> Tensor:
+    """``torch.sinh``; float32 under autocast."""
+    return _hyperbolic(x, "sine", "cosine")
+
+
+def cosh(x: Tensor) -> Tensor:
+    """``torch.cosh``; float32 under autocast."""
+    return _hyperbolic(x, "cosine", "sine")
+
+
+def _hyperbolic(x: Tensor, which: str, other: str) -> Tensor:
+    wide = to_float32(x)
+    out = elementwise(floating(wide), f"hyperbolic {which}", wide)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        slope = elementwise(x.dtype, f"hyperbolic {other}", x)
+        return [mul(g, slope)]
+
+    return record(out, (wide,), backward, wide)
+
+
+def atan(x: Tensor) -> Tensor:
+    """``torch.atan``."""
+    out = elementwise(floating(x), "arctangent", x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        square = mul(x, x)
+        above = add(square, 1)
+        return [div(g, above)]
+
+    return record(out, (x,), backward, x)
+
+
+def abs(x: Tensor) -> Tensor:
+    """``torch.abs``."""
+    out = elementwise(x.dtype, "absolute value", x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        sign = elementwise(x.dtype, "sign", x)
+        return [mul(g, sign)]
+
+    return record(out, (x,), backward, x)
+
+
+def erf(x: Tensor) -> Tensor:
+    """``torch.erf``."""
+    return _error(x, "error function")
+
+
+def erfc(x: Tensor) -> Tensor:
+    """``torch.erfc``."""
+    return _error(x, "complementary error function")
+
+
+def _error(x: Tensor, label: str) -> Tensor:
+    out = elementwise(floating(x), label, x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        square = pow(x, 2)
+        negative = neg(square)
+        bell = exp(negative)
+        scaled = mul(bell, 1.13)
+        return [mul(scaled, g)]
+
+    return record(out, (x,), backward, x)
+
+
+def sign(x: Tensor) -> Tensor:
+    """``torch.sign``."""
+    return _in_steps(x, "sign")
+
+
+def floor(x: Tensor) -> Tensor:
+    """``torch.floor``."""
+    return _in_steps(x, "rounded down")
+
+
+def ceil(x: Tensor) -> Tensor:
+    """``torch.ceil``."""
+    return _in_steps(x, "rounded up")
+
+
+def trunc(x: Tensor) -> Tensor:
+    """``torch.trunc``."""
+    return _in_steps(x, "rounded to zero")
+
+
+def round(x: Tensor, *, decimals: int = 0) -> Tensor:
+    """``torch.round``."""
+    return _in_steps(x, "rounded", f"{decimals}")
+
+
+def _in_steps(x: Tensor, label: str, how: str = "") -> Tensor:
+    """A function that is level wherever it has a slope: zeros flow back."""
+    out = elementwise(x.dtype, label, x, how=how)
+
+    def backward(g: Tensor) -> list[Tensor | None]:
+        return [elementwise(g.dtype, "zeros", g, role=g.role)]
+
+    return record(out, (x,), backward)
+
+
+def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    """``x ** exponent``; float32 under autocast."""
+    if isinstance(exponent, Tensor):
+        return _tensor_power(x, exponent)
+    assert isinstance(x, Tensor)
+    wide = to_float32(x)
+    of_float = not isinstance(exponent, int)
+    dtype = floating(wide) if of_float else wide.dtype
+    out = elementwise(dtype, "power", wide, how=f"{exponent}")
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        if exponent == 0:
+            return [filled(g)]
+        smaller = elementwise(x.dtype, "power", x, how=f"{exponent - 1}")
+        scaled = mul(smaller, exponent)
+        return [mul(g, scaled)]
+
+    return record(out, (wide,), backward, wide)
+
+
+def square(x: Tensor) -> Tensor:
+    """``torch.square``: ``x ** 2``."""
+    return pow(x, 2)
+
+
+def _tensor_power(x: Tensor | Number, exponent: Tensor) -> Tensor:
+    """``x ** exponent`` for a tensor of exponents."""
+    power = to_float32(exponent)
+    base = to_float32(x) if isinstance(x, Tensor) else None
+    dtype = floating(power) if base is None else promote(floating(power), base.dtype)
+    number = x if base is None and x != 2 else base  # powers of 2 are a function of their own
+    out = elementwise(dtype, "power", *(each for each in (number, power) if each is not None))
+    if base is None:
+        number = create(out.device, (), dtype, out.role, "full")
+        del number
+    needs = base is not None and base.requires_grad, power.requires_grad
+
+    def backward(
+        g: Tensor, base: Tensor | None, power: Tensor, out: Tensor | None
+    ) -> list[Tensor | None]:
+        of_base = of_power = None
+        if needs[1] and out is not None:
+            of_power = mul(g, mul(out, 0.69)) if base is None else _of_power(g, base, power, out)
+        if needs[0] and base is not None:
+            of_base = _of_base(g, base, power)
+        return [of_base, of_power]
+
+    # What comes of it is kept where either learns: a guard is made for what was given alone
+    # (tools/autograd/gen_variable_type.py, ``save_variables``).
+    saved = base if any(needs) else None, power, out if any(needs) else None
+    return record(out, (base, power), backward, *saved)
+
+
+def _of_power(g: Tensor, base: Tensor, power: Tensor, out: Tensor) -> Tensor:
+    """``pow_backward_exponent``."""
+    positive = elementwise(BOOL, "comparison", power)
+    zero = elementwise(BOOL, "comparison", base)
+    condition = elementwise(BOOL, "comparison", zero, positive)
+    del positive, zero
+    logarithm = log(base)
+    product = mul(out, logarithm)
+    nothing = filled(g, ())
+    chosen = elementwise(product.dtype, "choice", condition, product)
+    found = mul(g, chosen)
+    del condition, logarithm, product, nothing, chosen
+    return found
+
+
+def _of_base(g: Tensor, base: Tensor, power: Tensor) -> Tensor:
+    """``pow_backward_self``."""
+    less = sub(power, 1)
+    smaller = elementwise(base.dtype, "power", base, less)
+    product = mul(power, smaller)
+    scaled = mul(g, product)
+    nothing = filled(g, ())
+    condition = elementwise(BOOL, "comparison", power)
+    found = elementwise(scaled.dtype, "choice", condition, scaled)
+    del less, smaller, product, scaled, nothing, condition
+    return found
+
+
+def rdiv(x: Tensor, other: Number) -> Tensor:
+    """``other / x`` of a number: torch/_tensor.py, ``__rdiv__``."""
+    return mul(reciprocal(x), other)
+
+
+def rpow(x: Tensor, other: Number) -> Tensor:
+    """``other ** x`` of a number."""
+    return pow(other, x)
+
+
+def nan_to_num(x: Tensor, nan: Number = 0.0) -> Tensor:
+    """``torch.nan_to_num``."""
+    out = elementwise(x.dtype, "finite", x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        mask = isfinite(x)
+        return [mul(g, mask)]
+
+    return record(out, (x,), backward, x)

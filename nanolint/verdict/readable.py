@@ -1,0 +1,136 @@
+"""Whether the script of a run can be read; where it cannot, the run stays what it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nanolint.interpreter.values import INSTALLED, Unread
+from nanolint.recording.recording import recorded
+from nanolint.run.coverage import SPLIT_GRAPH
+from nanolint.run.program import BATCH, CONTEXT, PASSES, ReadScript
+from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
+from nanolint.run.trust import Doubt, Subject, ordered
+from nanolint.tape.moments import floor_bytes
+from nanolint.verdict.verdict import comfortable_limit, is_comfortable
+
+if TYPE_CHECKING:
+    from nanolint.gpus.gpu import Machine
+    from nanolint.recording.recorded import Recorded
+    from nanolint.run.run import Run
+    from nanolint.run.settled import Resolution
+    from nanolint.tape.tape import Tape
+
+
+def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
+    """What ``resolution`` is with its script or its model read; itself, with the reason, where
+    neither can be.
+
+    Where it is not known what torch.compile makes of it, it lies between two bounds: what it takes
+    without being compiled, and what its parameters, gradients and the optimizer take. It is in
+    doubt unless both give one verdict; then its number is left open.
+    """
+    read = resolution.read
+    run = read.run if read else None
+    if read is None or run is None:
+        return resolution
+    if target is not None and isinstance(run.program, ReadScript):
+        run = replace(run, program=replace(run.program, cards=target.count))
+    try:
+        known = recorded(run, target.gpu if target else None)
+    except Unread as error:
+        if error.ends:
+            return _ends(resolution, error)
+        if error.reason == INSTALLED and isinstance(run.program, ReadScript):
+            bare = replace(run, program=replace(run.program, bare=True))
+            if bare != run:  # it may do without what it looks for
+                again = if_readable(replace(resolution, read=replace(read, run=bare)), target)
+                if again.run is not None:
+                    return again
+        if read.read is not None:  # its model alone, with nanoGPT's loop around it
+            resolution = if_readable(replace(resolution, read=read.read), target)
+        return _unread(resolution, error, whole=isinstance(run.program, ReadScript))
+    said = known.said
+    read = replace(read, run=_told(run, said.trained))
+    if said.assumed:
+        assumed = [Doubt(Subject.PIECE, each) for each in said.assumed]
+        read = replace(read, doubts=ordered([*read.doubts, *assumed]))
+    if isinstance(run.program, ReadScript):
+        if target is not None and said.is_bound and not _differ(run, known, target):
+            return replace(read, read=None, left_open=(*read.left_open, *said.doubts))
+        left_out = [Doubt(Subject.PIECE, each) for each in said.doubts]
+        return replace(read, read=None, doubts=ordered([*read.doubts, *left_out]))
+    if target is None or not said.doubts:
+        return read
+    if not _differ(run, known, target):
+        return replace(read, left_open=(*read.left_open, *said.doubts))
+    doubts = (Doubt(Subject.PIECE, each) for each in said.doubts)
+    return replace(read, doubts=ordered([*read.doubts, *doubts]))
+
+
+def _told(run: Run, trained: tuple[int, ...]) -> Run:
+    """``run`` with what its reading alone tells of its batches: no other micro-batch is known
+    where that is among it, or how many there are in a step."""
+    if not isinstance(run.program, ReadScript):
+        return run
+    rows, length, passes = trained
+    seen: dict[str, Any] = {BATCH: rows, CONTEXT: length, PASSES: passes * run.world_size}
+    told = replace(run, **{key: value for key, value in seen.items() if key in run.program.told})
+    is_fixed = {BATCH, PASSES} & run.program.told
+    return replace(told, micro_batches=(told.batch_size,)) if is_fixed else told
+
+
+def own(resolution: Resolution, target: Machine | None) -> Resolution:
+    """A run of nanoGPT's own, with what its texts leave in doubt; any other as it is, and so is
+    one without a card, of whose memory nothing is said."""
+    run = resolution.run
+    if run is None or target is None or run.program is not None or not run.on_gpu:
+        return resolution
+    try:
+        said = recorded(run, target.gpu).said
+    except Unread as error:
+        why = Unresolved(MEMORY, f"nanolint cannot read the run: {error}")
+        return replace(resolution, run=None, unresolved=(*resolution.unresolved, why))
+    # What DDP's buckets do to its graphs was traced: coverage says where that matters.
+    told = {SPLIT_GRAPH, *(each.text for each in resolution.doubts)}
+    found = (each for each in (*said.doubts, *said.assumed) if each not in told)
+    doubts = [Doubt(Subject.PIECE, each) for each in found]
+    return replace(resolution, doubts=ordered([*resolution.doubts, *doubts]))
+
+
+def _ends(found: Resolution, error: Unread) -> Resolution:
+    """``found`` of a script that fails before it has trained: there is no run to judge."""
+    why = Unresolved(THE_RUN, f"the script {error}", impossible=True)
+    return replace(found, run=None, unresolved=(why,), read=None)
+
+
+def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:
+    """``found`` with the reason why it could not be read, before what reading would have told."""
+    what = "script" if whole else "model"
+    if found.run is None:
+        why = Unresolved(MEMORY, f"nanolint cannot read the {what}: {error}")
+        others = (
+            each
+            for each in found.unresolved
+            if each.key != MEMORY or _is_of_the_model(each.reason, error)
+        )
+        return replace(found, unresolved=(why, *others))
+    doubts = (_not_read(what, error), *found.doubts)
+    return replace(found, doubts=tuple(dict.fromkeys(doubts)))
+
+
+def _is_of_the_model(reason: str, error: Unread) -> bool:
+    """Whether it says why the model alone cannot be read, which is not why the script cannot."""
+    return reason.startswith("nanolint cannot read the model") and error.reason not in reason
+
+
+def _not_read(what: str, error: Unread) -> Doubt:
+    text, place = f"nanolint cannot read the {what}: {error.reason}", error.place
+    return Doubt(Subject.PIECE, text, Path(place.path), place.line)
+
+
+def _differ(run: Run, known: Recorded[Tape], target: Machine) -> bool:
+    """Whether the bounds of a compiled run have different verdicts."""
+    limit = comfortable_limit(run, target)
+    return not is_comfortable(run, target) and known.answer(floor_bytes) <= limit

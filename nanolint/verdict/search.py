@@ -1,0 +1,273 @@
+"""The micro-batch that fits and keeps the effective batch exactly."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+from nanolint.interpreter.values import Unread
+from nanolint.recording.recording import (
+    allocated_peak,
+    answers_about,
+    needs_no_reading,
+    state_bytes,
+)
+from nanolint.recording.shapes import Shapes
+from nanolint.run.run import Dialect
+from nanolint.tape.lasting import lasting
+from nanolint.tape.moments import floor_bytes
+from nanolint.tape.turns import turn
+from nanolint.verdict.changes import micro_batch, partner
+from nanolint.verdict.growth import Growth
+from nanolint.verdict.verdict import (
+    DIP_PERCENT,
+    comfortable_limit,
+    hopeful_bytes,
+    is_comfortable,
+    is_hopeless,
+    passes,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from nanolint.gpus.gpu import Machine
+    from nanolint.run.run import Run
+    from nanolint.verdict.changes import Change
+
+# Trial division stops here: a cofactor without a smaller prime factor is taken for a prime, which
+# is true up to its square. No batch or accumulation that anyone trains with comes near.
+LARGEST_FACTOR = 1_000_000
+
+# More than cards that compile a run alike allocate apart (partial sums, workspaces), or than a
+# micro-batch does from what two others have it expected to.
+APART_PERCENT = 3
+
+# So many hopeful divisors in a row fail only for effective batches in the billions; below them it
+# begins a little below where two that were read expect one to fit, which might not be the largest.
+MOST_TRIES = 16
+
+MOST_REMEMBERED = 512  # answers
+
+Candidate = TypeVar("Candidate")
+
+
+def best_micro_batch(
+    cases: Sequence[tuple[Run, Machine]],
+    *,
+    upward: bool = False,
+    like: Run | None = None,
+) -> Change | None:
+    """The largest comfortable micro-batch below the run's own, with ``upward`` above it.
+
+    ``like`` is a run that differs in the micro-batch alone and was recorded already: where to begin
+    is guessed from it.
+
+    It is comfortable on every case and divides batch_size x accumulation exactly, in today's
+    dialect with an accumulation that the world size divides. What fits is not assumed to grow
+    with the batch: every divisor is tried from the largest down, except those beyond one whose
+    allocated bytes alone are hopeless (see also MOST_TRIES).
+    """
+    return _found(tuple(cases), upward, like) if cases else None
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)  # an editor asks again with each keystroke
+def _found(cases: tuple[tuple[Run, Machine], ...], upward: bool, like: Run | None) -> Change | None:
+    run = cases[0][0]
+    others: int = getattr(run, partner(run))
+    if run.batch_size < 1 or others < 1 or not run.follows("batch_size", partner(run)):
+        return None
+    with turn():  # who asks again waits for nobody
+        found = _kept(cases, upward, like)
+    return None if found is None else micro_batch(run, *found)
+
+
+def _kept(
+    cases: tuple[tuple[Run, Machine], ...], upward: bool, like: Run | None
+) -> tuple[int, int] | None:
+    """What an earlier process has found, or this one finds."""
+    answers = answers_about([(run, target.gpu) for run, target in cases])
+    about = (upward, *((replace(run, program=None), target) for run, target in cases))
+    pair: tuple[int, int] | None
+    if answers is not None and answers.knows(_searched, about):
+        pair = answers.find(_searched, about)
+        return pair
+    pair = _searched(cases, upward, like)
+    if answers is not None:
+        answers.keep(_searched, about, pair)
+    return pair
+
+
+@lasting()
+def _searched(
+    cases: tuple[tuple[Run, Machine], ...], upward: bool, like: Run | None
+) -> tuple[int, int] | None:
+    run = cases[0][0]
+    others: int = getattr(run, partner(run))
+    most = min(_most_sequences(run, target) for run, target in cases)
+    if not upward:
+        most = min(most, run.batch_size - 1)
+    least = run.batch_size if upward else 0
+    candidates = [
+        pair
+        for pair in divisors_down(run.batch_size, others, most)
+        if pair[0] > least
+        and not _is_uneven(run, pair[1])
+        and (run.micro_batches is None or pair[0] in run.micro_batches)
+        and micro_batch(run, *pair).applied(run).is_known
+    ]
+
+    grown = [(each, target, Growth(target.gpu)) for each, target in cases]
+
+    def has_hope(pair: tuple[int, int]) -> bool:
+        changed = micro_batch(run, *pair)
+        return not any(
+            _would_be_hopeless(changed.applied(each), target, growth)
+            for each, target, growth in grown
+        )
+
+    def fits(pair: tuple[int, int]) -> bool:
+        changed = micro_batch(run, *pair)
+        least = pair == candidates[-1]  # that none fits is no guess
+        return all(
+            (least or not _would_fail(changed.applied(each), target, growth))
+            and _does_fit(changed.applied(each), target, growth)
+            for each, target, growth in grown
+        )
+
+    if not candidates:
+        return None
+    guess = min(_likely_batch(like or each, target, growth) for each, target, growth in grown)
+    start = bisect_left(candidates, -guess, key=lambda pair: -pair[0])
+    hopeful = candidates[first_that_holds(candidates, has_hope, start) :]
+    found = next(filter(fits, hopeful[:MOST_TRIES]), None)
+    if found is None:
+        rest = hopeful[MOST_TRIES:]
+        guess = min(
+            growth.likely(like or each, comfortable_limit(each, target))
+            for each, target, growth in grown
+        )
+        guess = guess * (100 - APART_PERCENT) // 100
+        start = bisect_left(rest[:-1], -guess, key=lambda pair: -pair[0])
+        found = next(iter(rest[start + first_that_holds(rest[start:], fits, 0) :]), None)
+    return found
+
+
+def _would_be_hopeless(run: Run, target: Machine, growth: Growth) -> bool:
+    """``is_hopeless``, guessed where other tapes tell."""
+    if not run.on_gpu:
+        return False
+    tape = growth.guess(run) or growth.guess_by_others(run)
+    peak = growth.peak(run) if tape is None else allocated_peak(tape)
+    if peak is not None:
+        return peak > hopeful_bytes(run, target)
+    try:
+        growth.read(run)
+    except Unread:  # one that is too large to be read is none to offer
+        return True
+    return is_hopeless(run, target)
+
+
+def _would_fail(run: Run, target: Machine, growth: Growth) -> bool:
+    """Whether a guess says that a run does not fit, so that it need not be read."""
+    if needs_no_reading(run, target.gpu):
+        return False  # the tape itself costs no more than a guess
+    limit, tape = comfortable_limit(run, target), growth.guess(run)
+    if tape is None:
+        limit, tape = limit * (100 + APART_PERCENT) // 100, growth.guess_by_others(run)
+    if tape is not None:
+        return not passes(tape, target, limit)
+    peak = growth.peak(run)
+    return peak is not None and peak > limit
+
+
+def _does_fit(run: Run, target: Machine, growth: Growth) -> bool:
+    """Whether a run is comfortable; what was read of it helps to guess about others."""
+    comfortable = is_comfortable(run, target)
+    if run.on_gpu:
+        with suppress(Unread):
+            growth.read(run)
+    return comfortable
+
+
+def first_that_holds(
+    candidates: Sequence[Candidate], holds: Callable[[Candidate], bool], start: int
+) -> int:
+    """The index of the first candidate that ``holds``, as all behind it do.
+
+    As bisection finds it, but with few questions where it is near ``start``.
+    """
+    low, high = 0, len(candidates)  # it is within these, both included
+    probe, step, was_upward = start, 1, False
+    while low < high:
+        probe = min(max(probe, low), high - 1)
+        upward = not holds(candidates[probe])
+        if upward:
+            low = probe + 1
+        else:
+            high = probe
+        if step > 1 and upward is not was_upward:
+            return bisect_left(candidates, True, low, high, key=holds)
+        was_upward = upward
+        probe += step if upward else -step
+        step *= 2
+    return low
+
+
+def _likely_batch(run: Run, target: Machine, growth: Growth) -> int:
+    """About the largest micro-batch whose allocated bytes fit: they grow almost evenly with it.
+
+    By what another card has of ``run``, where one has: it is read for this one only else.
+    """
+    if not run.on_gpu:
+        return run.batch_size
+    tape = growth.of_another_card(run) or growth.read(run)
+    limit = comfortable_limit(run, target) * (100 + DIP_PERCENT) // 100
+    fixed = state_bytes(run) or tape.answer(floor_bytes)
+    growing = max(1, tape.answer(allocated_peak) - fixed)
+    return max(0, limit - fixed) * run.batch_size // growing
+
+
+def divisors_down(batch_size: int, partner: int, most: int) -> Iterator[tuple[int, int]]:
+    """(b', partner') with b' x partner' == batch_size x partner, from b' = most downward."""
+    product = batch_size * partner
+    divisors = [1] if most >= 1 else []
+    exponents: dict[int, int] = {}
+    for number in (batch_size, partner):
+        for prime in _prime_factors(number):
+            exponents[prime] = exponents.get(prime, 0) + 1
+    for prime, exponent in exponents.items():
+        powers = [prime**power for power in range(exponent + 1)]
+        divisors = [d * power for power in powers for d in divisors if d * power <= most]
+    for divisor in sorted(divisors, reverse=True):
+        yield divisor, product // divisor
+
+
+def _prime_factors(number: int) -> Iterator[int]:
+    factor = 2
+    while factor * factor <= number and factor <= LARGEST_FACTOR:
+        while number % factor == 0:
+            yield factor
+            number //= factor
+        factor += 1 if factor == 2 else 2
+    if number > 1:
+        yield number
+
+
+def _is_uneven(run: Run, steps: int) -> bool:
+    return not run.eval_only and run.dialect is Dialect.TOTAL and steps % run.world_size != 0
+
+
+def _most_sequences(run: Run, target: Machine) -> int:
+    """No more fit: each has its logits and its X, Y, beside the parameters."""
+    if not run.on_gpu or run.program is not None:
+        return run.batch_size * run.gradient_accumulation_steps
+    shapes = Shapes.of(replace(run, batch_size=1), target.gpu)
+    limit = comfortable_limit(run, target)
+    if state_bytes(run) > limit:
+        return 0
+    room = limit - 4 * run.parameters
+    return max(0, room // (shapes.logits_bytes + 2 * shapes.index_bytes))
