@@ -46,7 +46,7 @@ def indivisible_accumulation(context: Context) -> Findings:
     remedy = _remedy(context, better, keep=size)
     yield Finding(
         message=(f"{KEY} = {steps} is not a multiple of the {size} GPUs (train.py asserts it)"),
-        remedy=f"{KEY} = {better} is{_change_of_batch(context, steps, better)}",
+        remedy=f"{KEY} = {better} divides evenly{_change_of_batch(context, steps, better)}",
         span=context.span(KEY, "batch_size"),
         fix=remedy.fix,
         notes=remedy.notes,

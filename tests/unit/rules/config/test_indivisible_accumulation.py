@@ -26,7 +26,7 @@ def test_six_gpus(text: str, fixed: str) -> None:
 
 def test_it_says_what_becomes_of_the_effective_batch() -> None:
     found = Bench("NL304", gpu="8xA100-40GB").finding(f"batch_size = 12\n{KEY} = 5\n")
-    assert found.remedy == f"{KEY} = 8 is, with effective batch 96 instead of 60"
+    assert found.remedy == f"{KEY} = 8 divides evenly, with effective batch 96 instead of 60"
 
 
 def test_several_targets_share_a_multiple() -> None:
