@@ -76,7 +76,7 @@ class TestWithoutACard:
         assert outcome.status == 0
         needs, fits, not_on = told.groups()
         assert f"a.py: fits {fits}: {needs} of " in nanolint("a.py", f"--gpu={fits}").out
-        assert f"fits {not_on}: " not in nanolint("a.py", f"--gpu={not_on}").out
+        assert f"a.py: fits {not_on}: " not in nanolint("a.py", f"--gpu={not_on}").out
 
     def test_several_runs_have_a_row_each(self) -> None:
         write("a.py", SMALL)

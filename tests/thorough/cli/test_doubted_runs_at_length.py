@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stories.cli.test_doubted_runs import findings
+from tests.stories.cli.test_doubted_runs import findings, fork
 from tests.support.cli_configs import GPU, LARGE, write
 from tests.support.command import nanolint
+
+__all__ = ["fork"]
 
 
 @pytest.mark.usefixtures("fork")
