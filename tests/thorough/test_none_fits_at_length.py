@@ -13,7 +13,7 @@ def test_one_sequence_that_fits_thinly_is_not_denied() -> None:
     failing = Bench("NL102", gpu=CARD).finding(f"{LARGE}batch_size = 8\n")
     thin = Bench("NL103", gpu=CARD).finding(f"{LARGE}batch_size = 1\n")
     assert failing.remedy.startswith("no micro-batch fits comfortably at this block_size; ")
-    assert thin.message.startswith("fits 8x RTX 3070 by ")
+    assert thin.message.startswith("barely fits 8x RTX 3070: ")
     assert thin.remedy.startswith("no micro-batch fits comfortably at this block_size; ")
 
 
