@@ -8,7 +8,8 @@
 so that suites are compared on the same changes. ``reach`` runs the tests once in a copy of the
 checkout in which each changed place says that it was reached, by which test. ``try`` puts a change
 into a copy and runs the tests that reach it, the fastest first, until one fails or LIMIT_S seconds
-of CPU time are over. ``--only PATH`` leaves out tests that are not below a path.
+of CPU time are over. ``--only PATH`` leaves out tests that are not below a path. Take FOLDER from a
+run of the same commit: tests are found by their names.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "validation" / "mutants.json"
 SEED = 48
-LIMIT_S = 120
+LIMIT_S = 120  # of which half is for tests, by their seconds: the rest is for a slow change
+ENDS = ("killed", "survived", "unreached", "gone")
 LEFT_OUT = ("texts/", "trace/child/", "trace/guard.py", "trace/sandbox.py", "nanogpt/own/")
 
 REACHED = """
@@ -84,9 +86,9 @@ class Mutant:
 
     @property
     def room(self) -> str:
-        """The folder below nanolint/, two of them in memory/ and trainers/."""
+        """The folder below nanolint/, two of them in trainers/."""
         parts = self.path.split("/")[1:-1]
-        return "/".join(parts[: 2 if parts[:1] in (["memory"], ["trainers"]) else 1]) or "."
+        return "/".join(parts[: 2 if parts[:1] == ["trainers"] else 1]) or "."
 
     def within(self, source: str, replacement: str) -> str:
         """The file's source with ``replacement`` in the place of the expression.
@@ -237,13 +239,17 @@ def tests_of(kept: Path) -> dict[int, list[tuple[float, str]]]:
 
 
 def tried(clone: Path, mutant: Mutant, tests: list[tuple[float, str]]) -> str:
-    """ "killed by TEST", "survived", "unreached" or "no time left"."""
+    """Returns "killed by TEST", "survived", "unreached", or "gone" if its line was changed."""
     if not tests:
         return "unreached"
     path = clone / mutant.path
-    original = path.read_text("utf-8")
+    original = path.read_text("utf-8") if path.exists() else ""
     try:
-        path.write_text(mutant.within(original, mutant.after), "utf-8")
+        changed = mutant.within(original, mutant.after)
+    except LookupError:
+        return "gone"
+    path.write_text(changed, "utf-8")
+    try:
         taken, chosen = 0.0, list[str]()
         for seconds, test in tests:
             taken += seconds
@@ -271,12 +277,12 @@ def tried(clone: Path, mutant: Mutant, tests: list[tuple[float, str]]) -> str:
 
 def table(mutants: list[Mutant], results: dict[int, str]) -> str:
     """A row for each room, the sum last."""
-    lines = ["| room | changes | killed | survived | unreached |", "|---|---|---|---|---|"]
+    lines = [f"| {' | '.join(('room', 'changes', *ENDS))} |", "|---|---|---|---|---|---|"]
     for room in [*sorted({mutant.room for mutant in mutants}), "all"]:
         ends = [results[number].split()[0] for number, mutant in enumerate(mutants)
                 if number in results and room in (mutant.room, "all")]  # fmt: skip
         counted = Counter(ends)
-        cells = (room, len(ends), *(counted[end] for end in ("killed", "survived", "unreached")))
+        cells = (room, len(ends), *(counted[end] for end in ENDS))
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 

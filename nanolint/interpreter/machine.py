@@ -70,7 +70,7 @@ class Machine:
         self.growing: dict[int, Length] = {}  # of lists that grow from turn to turn
 
     def unpacked(self, settings: Unknown, _function: Value) -> dict[str, Value]:
-        """What ``**settings`` passes. Raises Unread if it is not known."""
+        """Returns the arguments that ``**settings`` passes. Raises Unread if they are not known."""
         raise settings.unread()
 
     def updated(self, _owner: dict[Value, Value], settings: Unknown) -> None:

@@ -208,7 +208,7 @@ def _contains(machine: Machine, container: Value, element: Value) -> Value:
 
 
 def mapping(machine: Machine, value: Value, function: Value = None) -> dict[str, Value]:
-    """What ``**value`` passes to ``function``. Raises Unread where it is not known."""
+    """Returns the arguments that ``**value`` passes. Raises Unread if they are not known."""
     if isinstance(value, Unknown):
         return machine.unpacked(value, function)
     if isinstance(value, Instance) and isinstance(value.native, dict):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def setting(machine: Script, part: Stored, own: Value) -> Value:
-    """What a checkpoint has as ``part``, which the run itself has as ``own``."""
+    """Returns the value of ``part`` of a checkpoint; the run itself has ``own`` for it."""
     key = part.key or ""
     if type(own) is int and key in machine.flags.names and key not in machine.flags.said:
         return part.asked_for()
@@ -33,7 +33,7 @@ def setting(machine: Script, part: Stored, own: Value) -> Value:
 
 
 def of_flag(machine: Script, part: Stored) -> Value:
-    """The same of what a checkpoint has by the name of a flag: ``saved["args"].n_layer``."""
+    """Returns the value of a part that has a flag's name: ``saved["args"].n_layer``."""
     own = machine.flags.names.get(part.key or "")
     return part if own is None else setting(machine, part, own)
 
@@ -53,7 +53,7 @@ def unpacked(machine: Script, settings: Unknown, function: Value) -> dict[str, V
 
 
 def _names(function: Value) -> Iterator[tuple[str, Value]]:
-    """What may be passed by name, and what it is if it is not; None if that is not known."""
+    """Yields the names that take an argument, and their defaults; None if that is not known."""
     if isinstance(function, Class) and made_by(function) is not None:
         yield from fields_of(function).items()
         return

@@ -108,7 +108,7 @@ class WeightsFound(BaseException):
 
 
 class Flags:
-    """What a parser found: its ``names``, and which of them the launch line ``said``."""
+    """The ``names`` of a parser with their values, and those that the launch line ``said``."""
 
     def __init__(self) -> None:
         self.names: dict[str, Value] = {}

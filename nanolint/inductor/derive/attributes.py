@@ -57,7 +57,7 @@ class Attributes:
         return Kept(tuple(patterns), results)
 
     def before(self) -> list[tuple[dict[str, Any], str, Any]]:
-        """What ``restore`` takes to leave the objects as they were."""
+        """Returns the names and old values that ``restore`` sets again."""
         return [(names, name, old) for (_, name), (names, old) in self._bound.items()]
 
     def replaced(self) -> Iterable[Tensor]:
