@@ -1,6 +1,6 @@
 """What holds for every test: a busy machine may take its time, and examples are always the same.
 
-``NANOLINT_EXPLORE=1 pytest tests/properties`` draws new examples.
+``scripts/test --explore`` draws new examples.
 """
 
 from __future__ import annotations
