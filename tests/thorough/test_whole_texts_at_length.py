@@ -12,7 +12,9 @@ import pytest
 
 if TYPE_CHECKING:
     from pathlib import Path
-from tests.unit.trainers.test_whole_texts import BASE, COUNT, EVALUATED, MADE, peak
+from tests.unit.trainers.test_whole_texts import BASE, COUNT, EVALUATED, MADE, peak, with_words
+
+WORDS = with_words  # a fixture, under the name that the tests ask for
 
 
 @pytest.mark.parametrize(
