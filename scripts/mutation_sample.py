@@ -7,9 +7,10 @@
 ``choose`` takes one change of a line at a time, some of each room; the list is in the repository,
 so that suites are compared on the same changes. ``reach`` runs the tests once in a copy of the
 checkout in which each changed place says that it was reached, by which test. ``try`` puts a change
-into a copy and runs the tests that reach it, the fastest first, until one fails or LIMIT_S seconds
-of CPU time are over. ``--only PATH`` leaves out tests that are not below a path. Take FOLDER from a
-run of the same commit: tests are found by their names.
+into a copy and runs the tests that reach it, the fastest first, until one fails or ``--limit``
+seconds of CPU time are over. ``--fast`` leaves out what is not in the fast tier. ``--results FILE``
+remembers what became of each change, and does not try again what is killed there. Take FOLDER from
+a run of the same commit: tests are found by their names.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "validation" / "mutants.json"
 SEED = 48
-LIMIT_S = 120  # of which half is for tests, by their seconds: the rest is for a slow change
+LIMIT_S = 120  # of CPU time, of which half is for tests, by their seconds: a change may be slow
 ENDS = ("killed", "survived", "unreached", "gone")
 LEFT_OUT = ("texts/", "trace/child/", "trace/guard.py", "trace/sandbox.py", "nanogpt/own/")
 
@@ -238,7 +239,14 @@ def tests_of(kept: Path) -> dict[int, list[tuple[float, str]]]:
     }
 
 
-def tried(clone: Path, mutant: Mutant, tests: list[tuple[float, str]]) -> str:
+def fast_tests(clone: Path) -> set[str]:
+    """The names of the fast tier's tests."""
+    command = (str(clone / ".venv/bin/pytest"), "--collect-only", "-q", "-n0")
+    listed = subprocess.run(command, cwd=clone, capture_output=True, text=True, check=True)
+    return {line for line in listed.stdout.splitlines() if "::" in line}
+
+
+def tried(clone: Path, mutant: Mutant, tests: list[tuple[float, str]], limit: float) -> str:
     """Returns "killed by TEST", "survived", "unreached", or "gone" if its line was changed."""
     if not tests:
         return "unreached"
@@ -253,19 +261,22 @@ def tried(clone: Path, mutant: Mutant, tests: list[tuple[float, str]]) -> str:
         taken, chosen = 0.0, list[str]()
         for seconds, test in tests:
             taken += seconds
-            if chosen and (taken > LIMIT_S / 2 or len(chosen) == 400):
+            if chosen and (taken > limit / 2 or len(chosen) == 400):
                 break
             chosen.append(test)
         listed = clone / "chosen.txt"
         listed.write_text("\n".join(chosen), "utf-8")
-        limited = f"ulimit -t {LIMIT_S}; exec .venv/bin/pytest -x -q -n0 -p no:cacheprovider"
+        limited = f"ulimit -t {limit:.0f}; exec .venv/bin/pytest -x -q -n0 -p no:cacheprovider"
         done = subprocess.run(
             ("bash", "-c", f"{limited} --tb=line -rfE @chosen.txt"),
             cwd=clone,
+            env=os.environ | {"NANOLINT_ROWS": "all"},
             capture_output=True,
             text=True,
             check=False,
         )
+        if done.returncode in (4, 5):  # pytest knows no test of one of these names
+            raise LookupError(done.stdout + done.stderr)
         lines = done.stdout.splitlines()
         named = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
         if done.returncode == 0:
@@ -297,7 +308,8 @@ def main() -> None:
     reached.add_argument("pytest", nargs="*")
     trial = commands.add_parser("try")
     trial.add_argument("folder", type=Path)
-    trial.add_argument("--only", nargs="*", default=["tests"], metavar="PATH")
+    trial.add_argument("--fast", action="store_true", help="the tests of the fast tier alone")
+    trial.add_argument("--limit", type=float, default=LIMIT_S, metavar="SECONDS")
     trial.add_argument("--results", type=Path, help="a JSON file: what became of each change")
     arguments = parser.parse_args()
     if arguments.command == "choose":
@@ -310,24 +322,29 @@ def main() -> None:
         return
     tests = tests_of(arguments.folder)
     clones: SimpleQueue[Path] = SimpleQueue()
+    kept: Path | None = arguments.results
     results: dict[int, str] = {}
+    if kept and kept.exists():
+        results = {int(at): end for at, end in json.loads(kept.read_text("utf-8")).items()}
     with tempfile.TemporaryDirectory() as temporary, contextlib.suppress(KeyboardInterrupt):
         for number in range(2):
             clones.put(copy(Path(temporary, str(number))))
+        allowed = fast_tests(Path(temporary, "0")) if arguments.fast else None
 
         def one(number: int) -> None:
+            if results.get(number, "").startswith("killed"):
+                return
             clone = clones.get()
-            allowed = tuple(arguments.only)
-            own = [row for row in tests.get(number, []) if row[1].startswith(allowed)]
-            results[number] = tried(clone, mutants[number], own)
+            own = [row for row in tests.get(number, []) if allowed is None or row[1] in allowed]
+            results[number] = tried(clone, mutants[number], own, arguments.limit)
             clones.put(clone)
+            if kept:
+                kept.write_text(json.dumps(results, indent=1, sort_keys=True), "utf-8")
             place = f"{mutants[number].path}:{mutants[number].line}"
             print(number, place, results[number], file=sys.stderr, flush=True)
 
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(one, range(len(mutants))))
-    if arguments.results:
-        arguments.results.write_text(json.dumps(results, indent=1, sort_keys=True), "utf-8")
     print(table(mutants, results))
 
 
