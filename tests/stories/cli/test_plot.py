@@ -42,15 +42,12 @@ class TestWithMatplotlib:
         for name in ("forward", "backward", "optimizer", "activations", "parameters"):
             assert name in told
 
-    def test_a_run_that_fits(self, config: str) -> None:
+    def test_a_run_that_fits_and_one_in_doubt(self, config: str, tmp_path: Path) -> None:
         nanolint("explain", config, "--gpu=a100-40gb", "--plot=peak.svg")
         told = texts("peak.svg")
         assert "peak: " in told
         assert "out of memory" not in told
-
-    def test_a_run_in_doubt(self, config: str, tmp_path: Path) -> None:
-        nanolint("explain", config, "--gpu=a100-40gb", "--plot=peak.svg")
-        assert "(not certain)" not in texts("peak.svg")
+        assert "(not certain)" not in told
         write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)})
         nanolint("explain", config, "--gpu=a100-40gb", "--plot=peak.svg")
         assert "config.py (not certain): batch_size 16" in texts("peak.svg")
@@ -64,9 +61,7 @@ class TestWithMatplotlib:
         nanolint("explain", config, "--plot=peak.svg")
         assert "for PyTorch" not in texts("peak.svg")
 
-    @pytest.mark.parametrize(
-        "override", ["eval_only=True", "max_iters=0", "vocab_size=65", "n_layer=1"]
-    )
+    @pytest.mark.parametrize("override", ["eval_only=True", "n_layer=1"])
     def test_runs_of_other_shapes(self, config: str, override: str) -> None:
         outcome = nanolint(
             "explain", config, "--gpu=rtx-4070", f"--set={override}", "--plot=peak.PNG"
