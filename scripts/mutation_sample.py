@@ -190,8 +190,8 @@ def copy(folder: Path) -> Path:
     return folder
 
 
-def reach(kept: Path, mutants: list[Mutant], arguments: list[str]) -> None:
-    """Run all tests in a copy whose changed places say that they were reached."""
+def reach(kept: Path, mutants: list[Mutant], *, fast: bool) -> None:
+    """Run the tests in a copy whose changed places say that they were reached."""
     kept.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         clone = copy(Path(temporary, "clone"))
@@ -214,10 +214,10 @@ def reach(kept: Path, mutants: list[Mutant], arguments: list[str]) -> None:
             "times_of",
             "-q",
             "--tb=short",
-            "tests",
-            *arguments,
+            *([] if fast else ["tests"]),
         )
-        environment = os.environ | {"NANOLINT_ROWS": "all", "PYTHONPATH": str(clone)}
+        rows = "sample" if fast else "all"
+        environment = os.environ | {"NANOLINT_ROWS": rows, "PYTHONPATH": str(clone)}
         subprocess.run(command, cwd=clone, env=environment, check=False)
 
 
@@ -305,7 +305,7 @@ def main() -> None:
     chosen.add_argument("--count", type=int, default=160)
     reached = commands.add_parser("reach")
     reached.add_argument("folder", type=Path)
-    reached.add_argument("pytest", nargs="*")
+    reached.add_argument("--fast", action="store_true", help="the tests of the fast tier alone")
     trial = commands.add_parser("try")
     trial.add_argument("folder", type=Path)
     trial.add_argument("--fast", action="store_true", help="the tests of the fast tier alone")
@@ -318,7 +318,7 @@ def main() -> None:
         return
     mutants = [Mutant(**row) for row in json.loads(LIST.read_text("utf-8"))]
     if arguments.command == "reach":
-        reach(arguments.folder.resolve(), mutants, arguments.pytest)
+        reach(arguments.folder.resolve(), mutants, fast=arguments.fast)
         return
     tests = tests_of(arguments.folder)
     clones: SimpleQueue[Path] = SimpleQueue()
