@@ -30,7 +30,7 @@ class Word(NamedTuple):
 WORDS = {
     "What": Word(732, "say what the function returns or does", r"\AWhat "),
     "behind": Word(121, "after", r"\bbehind\b"),
-    "where": Word(1134, "if", r"(?<![.\w])where\b(?!\()"),
+    "where": Word(1133, "if", r"(?<![.\w])where\b(?!\()"),
     "but for": Word(26, "except", r"\bbut for\b"),
     "beside": Word(84, "next to, in addition to", r"\bbeside\b"),
 }

@@ -11,7 +11,7 @@ from nanolint.run.trust import Trust, in_short, way_out
 from nanolint.units import GIB
 from nanolint.verdict import words
 from nanolint.verdict.ladder import ladder
-from nanolint.verdict.timed import decided
+from nanolint.verdict.timed import undecided
 from nanolint.verdict.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def answered(case: Case, usual: Sequence[Machine]) -> tuple[Brief | None, tuple[
             return None, found.doubts
         doubts = found.doubts
         if doubts and steps.first is not None:
-            doubts = decided(found, steps.first).doubts
+            doubts = undecided(found, steps.first)
         takes = f"{steps.process_bytes / GIB:.1f} GiB"
         headline = f"needs {takes}: {steps}"
         if doubts:

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import ref
 
 from nanolint.frames import in_one_piece
-from nanolint.gpus.abilities import compiles, refuses_float8, threads_per_multiprocessor
+from nanolint.gpus.abilities import (
+    capability_of,
+    compiles,
+    refuses_float8,
+    threads_per_multiprocessor,
+)
 from nanolint.gpus.said import model_of
 from nanolint.interpreter.values import Unread
 from nanolint.recording import kept
@@ -39,7 +44,7 @@ if TYPE_CHECKING:
     from nanolint.recording.family import Family, Numbers
 
 
-ASKS = "get_device_capability"  # a model that asks the card is of that card alone
+ASKS = ("get_device_", "mem_get_info", "_scaled_mm")  # by these a program asks what its card is
 USUAL_BYTES = 80 << 30  # of a card that is not known
 
 
@@ -213,12 +218,21 @@ def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
         run, card = replace(unsettled, program=program), card_of(gpu)
         card = card._replace(numbers=without(program.modules)[1])
         return _Recipe(run, Shapes.of(run, gpu), runs_compiled(run, gpu), card, gpu, unsettled)
-    asks = isinstance(run.program, ReadModel) and any(
-        ASKS in source.text for source in run.program.modules
-    )
-    known = gpu if asks else None
+    known = gpu if _asks(run) else None
     shapes, compiled = Shapes.of(run, gpu), runs_compiled(run, gpu)
     return _Recipe(representative(run), shapes, compiled, card_of(gpu), known)
+
+
+def _asks(run: Run) -> bool:
+    """Whether the program of a run may ask what its card is."""
+    return isinstance(run.program, ReadModel | ReadScript) and any(
+        word in source.text for source in run.program.modules for word in ASKS
+    )
+
+
+def is_read_alike(run: Run, gpu: Gpu) -> bool:
+    """Whether the tape on ``gpu`` is that on no known card, except how sums are split."""
+    return capability_of(gpu)[0] == capability_of(None)[0] and not _asks(run)
 
 
 def card_of(gpu: Gpu | None = None) -> Card:
@@ -272,9 +286,11 @@ class _Recipe(NamedTuple):
     @property
     def of_any_card(self) -> tuple[object, ...]:
         """The same but for what is asked of its card while it is recorded."""
-        gpu = self.gpu
-        can = None if gpu is None else (gpu.compute_capability, refuses_float8(gpu))
-        return self._without_numbers, self.shapes, self.compiled, can
+        gpu, refusal = self.gpu, None
+        can = capability_of(gpu) if self.unsettled else gpu and gpu.compute_capability
+        if _asks(self.run):
+            refusal = refuses_float8(gpu)
+        return self._without_numbers, self.shapes, self.compiled, can, refusal
 
     @property
     def _without_numbers(self) -> Run:

@@ -7,7 +7,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nanolint.gpus.abilities import has_bfloat16, refuses_float8
+from nanolint.gpus.abilities import capability_of, has_bfloat16, refuses_float8
 from nanolint.interpreter.certain import is_certain
 from nanolint.interpreter.exceptions import CATCHABLE, uncollected
 from nanolint.interpreter.values import Raised, Unread
@@ -72,10 +72,9 @@ def read_script(
     watched = {
         spot: given(asked, at) for spot, at in spots(program.modules).items() if asked.watches
     }
-    if gpu is not None and gpu.compute_capability is not None:
-        # Memory-efficient attention takes what the card computes in (sdp_utils.cpp).
-        device.fuses_bfloat16 = has_bfloat16(gpu)
-        device.tuned_for = gpu.compute_capability
+    # Memory-efficient attention takes what the card computes in (sdp_utils.cpp).
+    device.fuses_bfloat16 = has_bfloat16(gpu)
+    device.tuned_for = capability_of(gpu)
     machine = Reader(
         program.modules,
         device,

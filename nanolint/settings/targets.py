@@ -132,12 +132,14 @@ def _as_it_is_now(target: Machine, place: str) -> Machine:
 
 def usual(sourced: Sourced) -> tuple[Machine, ...]:
     """Returns the usual cards, with what ``--in-use`` says: for a run whose card nobody named."""
-    from nanolint.gpus.lookup import find
+    from nanolint.gpus.catalogue import load
+    from nanolint.gpus.gpu import Machine
 
     settings = sourced.settings
     if settings.platform == "macos":
         return ()
-    found = [placed(find(name), settings) for name in USUAL_CARDS]
+    cards = {gpu.name: gpu for gpu in load()}
+    found = [placed(Machine(cards[name]), settings) for name in USUAL_CARDS]
     held = settings.in_use
     if held is None or held.strip().lower() == AUTO or not sourced.from_command("in-use"):
         return tuple(found)

@@ -15,7 +15,7 @@ nanoGPT's takes 0.2 % more at most, an evaluation up to a quarter more, another 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.interpreter.values import Unread
 from nanolint.recording.recording import allocated_peak, recorded
@@ -23,12 +23,14 @@ from nanolint.run.coverage import SPLIT_GRAPH, TIMED
 from nanolint.tape.lasting import lasting
 from nanolint.tape.tape import Component
 from nanolint.units import format_bytes
+from nanolint.verdict.ladder import Unnamed
 from nanolint.verdict.overhead import overhead
 from nanolint.verdict.verdict import comfortable_limit, survives, usable_bytes
 
 if TYPE_CHECKING:
-    from nanolint.gpus.gpu import Machine
+    from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.settled import Resolution
+    from nanolint.run.trust import Doubt
     from nanolint.tape.tape import Tape
 
 PADDED = 2  # copies of each at once
@@ -37,34 +39,61 @@ SPLIT_MORE, SPLIT_LESS = 4, 10  # of the peak one in so many
 
 
 def decided(found: Resolution, target: Machine) -> Resolution:
-    """``found`` without doubts of these kinds, where it has no other and the run fits with the most
+    """``found`` without doubts of these kinds, if it has no other and the run fits with the most
     that they may add, or does not with the least."""
+    run, bounds = found.run, _bounds(found, target.gpu)
+    if run is None or bounds is None:
+        return found
+    limit = comfortable_limit(run, target) - bounds.more
+    fits = survives(run, target, limit, expandable=target.expandable)
+    usable = usable_bytes(target, overhead(target.gpu, run.world_size))
+    if not fits and bounds.least <= usable:
+        return found
+    return replace(found, doubts=(), left_open=(*found.left_open, *bounds.told))
+
+
+def undecided(found: Resolution, target: Machine) -> tuple[Doubt, ...]:
+    """The doubts about a run on a card that nobody named; none if it fits whatever they add."""
+    bounds = _bounds(found, None)
+    if found.run is None or bounds is None:
+        return found.doubts
+    unnamed = Unnamed(found.run, expandable=target.expandable)
+    return () if unnamed.fits(target, bounds.more) else found.doubts
+
+
+class _Bounds(NamedTuple):
+    """The most bytes that doubts add to a peak, the least peak, and these in words."""
+
+    more: int
+    least: int
+    told: tuple[str, ...]
+
+
+def _bounds(found: Resolution, gpu: Gpu | None) -> _Bounds | None:
+    """The bounds of a run in doubt; None where it has other doubts, or none."""
     run = found.run
     if run is None or not found.doubts:
-        return found
+        return None
     timed = [each for each in found.doubts if each.text.startswith(TIMED)]
     split = [each for each in found.doubts if each.text == SPLIT_GRAPH]
     if len(timed) + len(split) < len(found.doubts):
-        return found
+        return None
     try:
-        known = recorded(run, target.gpu)
+        known = recorded(run, gpu)
     except Unread:
-        return found
+        return None
     peak = known.answer(allocated_peak)
     padded = known.answer(padding) if timed else 0
     more = padded + (peak // SPLIT_MORE if split else 0)
-    less = peak // SPLIT_LESS if split else 0
-    limit = comfortable_limit(run, target) - more
-    fits = survives(run, target, limit, expandable=target.expandable)
-    usable = usable_bytes(target, overhead(target.gpu, run.world_size))
-    if not fits and peak - less <= usable:
-        return found
     told = [
         *(f"{each}: up to {format_bytes(padded)} more" for each in timed[:1]),
         *(f"{each}: up to {format_bytes(more - padded)} more" for each in split),
     ]
-    told = [f"{each}. The verdict is the same either way." for each in told]
-    return replace(found, doubts=(), left_open=(*found.left_open, *told))
+    return _Bounds(
+        more,
+        peak - (peak // SPLIT_LESS if split else 0),
+        tuple(f"{each}. The verdict is the same either way." for each in told),
+    )
 
 
 @lasting()
