@@ -79,6 +79,16 @@ def noting(*, apart: bool = False) -> Iterator[Reads]:
             recall(reads)
 
 
+@contextmanager
+def unnoted() -> Iterator[None]:
+    """Note nothing in the block, which whoever collects notes knows otherwise."""
+    token = _reads.set(None)
+    try:
+        yield
+    finally:
+        _reads.reset(token)
+
+
 def recall(reads: Reads) -> None:
     """Add notes that were taken at another time."""
     around = _reads.get()

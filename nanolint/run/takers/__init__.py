@@ -141,11 +141,11 @@ class _Search:
         What those execute is named by whoever launches them: a run of its own. And nobody keeps
         what a test trains.
         """
-        if not file.is_open_ended or self.home not in file.path.parents:
-            return False
         if file.path == self.train_script or file.path.name == CONFIGURATOR:
             return False
-        if TESTS.intersection(file.name.split("/")):
+        if TESTS.intersection(file.name.split("/")) or self.home not in file.path.parents:
+            return False
+        if not file.is_open_ended:
             return False
         among_configs = file.path.parent.name in CONFIG_FOLDERS
         return among_configs or _READS_ITS_ARGUMENTS.search(file.text) is None

@@ -59,8 +59,9 @@ _LAUNCHER = lazily(
 _NO_MODULES = ("torch.distributed", "accelerate.", "deepspeed.")
 _OPTION = lazily(r"--?([A-Za-z_\1][\w\1.-]*)(?:=(.*))?$", re.DOTALL)
 _SETTING = lazily(r"([A-Za-z_]\w*)=(.*)$", re.DOTALL)
-_NAMES = lazily(r"\.py(?!\w)")  # begins with a letter that stands for itself, so it is found fast
-_NAMES_AND_MODULES = lazily(r"\.py(?!\w)| -m ")
+# Each begins with letters that stand for themselves, so it is found fast.
+_NAMES = lazily(r"\.py(?!\w)")
+_MODULES = lazily(r"-m (?<= -m )")
 _BRACKET = lazily(r"[()\[\]]")
 _GIVEN = lazily(r"(\w+)[ \t]*=[ \t]*$")
 _FUNCTION = lazily(r"^[ \t]*(?:async )?def ", re.MULTILINE)
@@ -106,13 +107,12 @@ def option(word: str) -> tuple[str, str | None] | None:
 
 def commands_in(text: str, name: str) -> tuple[Command, ...]:
     """The commands of the file called ``name``."""
-    if (SCRIPT not in text and " -m " not in text) or not _has(text, _STARTS):
+    if SCRIPT not in text and not _MODULES.search(text):
         return ()
     is_python = name.endswith(SCRIPT)
     suffix = name.lower()[name.rfind(".") :] if "." in name else ""
-    sign, joined = _CONTINUED.get(suffix, "\\"), text
-    if f"{sign}\n" in text or f"{sign}\r" in text or suffix == ".ipynb":
-        joined = re.sub(re.escape(sign) + _JOINED, "\0", text)
+    sign = _CONTINUED.get(suffix, "\\")
+    joined = re.sub(re.escape(sign) + _JOINED, "\0", text)
     found = list(_on_lines(joined, is_prose=suffix in _PROSE, formats=is_python))
     if is_python and _has(text, ('.py"', ".py'")) and _has(text, _LISTS):
         found += _listed(text)
@@ -128,11 +128,11 @@ def _has(text: str, marks: tuple[str, ...]) -> bool:
 
 def _on_lines(text: str, *, is_prose: bool, formats: bool) -> Iterator[Command]:
     row, at, end = 1, 0, -1
-    names = _NAMES_AND_MODULES if " -m " in text else _NAMES
-    for match in names.finditer(text):
-        if match.start() < end:
+    names = [match.start() for pattern in (_NAMES, _MODULES) for match in pattern.finditer(text)]
+    for name in sorted(names):
+        if name < end:
             continue  # on the same line
-        start, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.start())
+        start, end = text.rfind("\n", 0, name) + 1, text.find("\n", name)
         end = len(text) if end < 0 else end
         row += text.count("\n", at, start) + text.count("\0", at, start)
         at = start

@@ -239,6 +239,9 @@ def _says(file: File, keys: Iterable[str]) -> bool:
 def _launch(command: Command, file: File, asked: Asked) -> Launch | None:
     """The command as a launch of the config; None if it is one of nothing, or of another."""
     script, words = command.script, command.words
+    text = " ".join((script or "", *words))
+    if not any(mark in text for mark in (asked.config.name, OPEN, ALL)):
+        return None
     if script is not None and is_script(script) and _is_config(script, file, asked):
         words = (script, *words)
         script = None
@@ -367,7 +370,7 @@ def _in_pieces(file: File, asked: Asked) -> Iterator[Command]:
         text = text_of(file.path) or ""
     except Unusable:
         return
-    if asked.config.stem in text:
+    if asked.config.name in text:
         yield from _tables(text, file.name.lower())
 
 

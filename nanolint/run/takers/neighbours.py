@@ -8,11 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.cached import cached_property
 from nanolint.errors import Unusable
 from nanolint.files import door
 from nanolint.files.gitignore import Ignored, ignored_above
-from nanolint.files.notes import memo, noting
+from nanolint.files.notes import memo, unnoted
 from nanolint.frozen import dataclass
+from nanolint.regex import lazily
 from nanolint.run.takers.commands import commands_in
 from nanolint.run.takers.python import may_reach_anything
 
@@ -41,23 +43,27 @@ _NO_TEXT = (
     *(".zip", ".gz", ".bz2", ".xz", ".zst", ".tar", ".whl", ".so", ".o", ".a", ".pyc", ".ttf"),
 )
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_MARKS = (b".py", b" -m ", b".\0p\0y")  # without one of them there is no command and no script
+_MODULE = lazily(rb"-m (?<= -m )")  # begins with letters, so it is found fast
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class File:
     """A file as it was found; ``name`` is its path below the folder that was searched.
 
-    ``text`` is kept of Python files only. ``is_open_ended``: what a Python file executes need not
-    be named in it. ``names_scripts``: a name of a script stands anywhere in it.
+    ``text`` is kept of Python files only. ``names_scripts``: a name of a script stands anywhere in
+    it.
     """
 
     path: Path
     name: str
     text: str
     commands: tuple[Command, ...]
-    is_open_ended: bool
     names_scripts: bool = True
+
+    @cached_property
+    def is_open_ended(self) -> bool:
+        """Whether what a Python file executes need not be named in it."""
+        return may_reach_anything(self.text)
 
     def mentions(self, name: str) -> bool:
         """Whether ``name`` stands in the text by itself, and not as a part of a longer one."""
@@ -138,7 +144,7 @@ def _covers(ignored: Ignored, place: str, name: str, *, is_folder: bool) -> bool
 @lru_cache(maxsize=1 << 14)
 def _file(place: str, name: str, _version: tuple[int, ...]) -> File | str | None:
     """A file of this size and time, why it was not searched, or None if it is of no interest."""
-    with noting(apart=True):  # the listing says when it changes
+    with unnoted():  # the listing says when it changes
         return read_file(place, name)
 
 
@@ -151,9 +157,9 @@ def read_file(path: Path | str, name: str) -> File | str | None:
         return f"is not searched: {error}" if is_python else None
     commands = commands_in(text, name) if text else ()
     if is_python:
-        return File(Path(path), name, text or "", commands, may_reach_anything(text or ""))
+        return File(Path(path), name, text or "", commands)
     names_scripts = PYTHON in (text or "")
-    return File(Path(path), name, "", commands, False) if commands or names_scripts else None
+    return File(Path(path), name, "", commands) if commands or names_scripts else None
 
 
 def text_of(path: Path | str) -> str | None:
@@ -164,10 +170,10 @@ def text_of(path: Path | str) -> str | None:
     name = str(path)
     most = MOST_NOTEBOOK_BYTES if name.endswith(".ipynb") else MOST_BYTES
     content = door.read_bytes(path, most)
-    if not any(mark in content for mark in _MARKS):
-        return content.decode("utf-8", "replace") if name.endswith(PYTHON) else None
     if content.startswith(_UTF_16):
         return content.decode("utf-16", "replace")
+    if b".py" not in content and not _MODULE.search(content):  # no command, and no script
+        return content.decode("utf-8", "replace") if name.endswith(PYTHON) else None
     if b"\0" in content:
         return None
     try:

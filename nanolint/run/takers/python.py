@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 # Calls that execute a file or import a module by a value, and of them those that take its name.
 _BY_NAME = frozenset({"import_module", "__import__", "run_module"})
-_EXECUTING = _BY_NAME | {
-    *("exec", "execfile", "run_path", "spec_from_file_location", "SourceFileLoader"),
-    "load_source",
-}
+_BY_PATH = frozenset({"run_path", "spec_from_file_location", "SourceFileLoader", "load_source"})
+_EXECUTING = _BY_NAME | _BY_PATH | {"exec", "execfile"}
+_EXECUTES = lazily(r"exec(?:file)?\b")  # and not execute, which stands in many files
 # How every script of nanoGPT's kind loads its configurator: known, and frequent.
 _LOADS_CONFIGURATOR = lazily(r"exec\(open\(['\"][\w./]*configurator\.py['\"]\)\.read\(\)\)")
 
@@ -57,7 +56,7 @@ class Reach:
 def may_reach_anything(text: str) -> bool:
     """Whether the file may execute what it does not name, without parsing it."""
     other = _LOADS_CONFIGURATOR.sub("", text) if "configurator" in text else text
-    return any(name in other for name in _EXECUTING)
+    return _EXECUTES.search(other) is not None or any(name in other for name in _BY_NAME | _BY_PATH)
 
 
 @lru_cache(maxsize=4096)
