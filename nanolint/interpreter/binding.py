@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.certain import certain, is_own_tuple
+from nanolint.interpreter.certain import certain
 from nanolint.interpreter.opening import forget_attributes
 from nanolint.interpreter.scopes import MISSING, Kind
 from nanolint.interpreter.values import Instance, Namespace, Unknown
@@ -82,11 +82,17 @@ def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Fram
         stop = len(values) - behind
         values[star:stop] = [values[star:stop]]
     if len(values) != len(targets):
-        error = ValueError(f"{len(values)} values for {len(targets)} names")
-        raise certain(error) if is_own_tuple(value) else error
+        raise certain(ValueError(_mismatch(len(values), len(targets))))
     values.reverse()
     for target in targets:
         assign(machine, target, values.pop(), frame)
+
+
+def _mismatch(values: int, names: int) -> str:
+    """Python's words."""
+    if values > names:
+        return f"too many values to unpack (expected {names})"
+    return f"not enough values to unpack (expected {names}, got {values})"
 
 
 def delete(machine: Machine, node: ast.Delete, frame: Frame) -> None:

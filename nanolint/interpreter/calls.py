@@ -10,11 +10,12 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.certain import certain, is_certain
+from nanolint.interpreter.certain import certain, is_certain, refusal
 from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.machine import DEPTH
 from nanolint.interpreter.misfits import misfit
 from nanolint.interpreter.scopes import MISSING, Frame, generates
+from nanolint.interpreter.torch import signatures
 from nanolint.interpreter.torch.constructors import construct
 from nanolint.interpreter.torch.modules import HOOKS, PRE_HOOKS, make_parameter
 from nanolint.interpreter.values import (
@@ -38,6 +39,8 @@ from nanolint.interpreter.values import (
     Unknown,
 )
 from nanolint.interpreter.watched import LOOKED_INTO, look
+from nanolint.run.stop import Cause
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -136,11 +139,17 @@ def _native(
     if function.name not in WORK_OUT and not function.name.startswith(OPERATIONS):
         arguments = [unnoted(each) for each in arguments]
         keywords = {name: unnoted(each) for name, each in keywords.items()}
+    for name in keywords:
+        if function.name.startswith("F.") and signatures.takes_no(function.name, name):
+            words = f"{function.name[2:]}() got an unexpected keyword argument '{name}'"
+            raise certain(TypeError(words), Cause.ARGUMENT)
     try:
         found = function.function(*arguments, **keywords)
         if function.plain and machine.made_up.numbers:
             machine.made_up.follow(found, arguments)
         return found
+    except Refused as error:
+        raise refusal(error) from error
     except (AttributeError, LookupError, TypeError) as error:
         given = (*arguments, *keywords.values())
         unknown = next((each for each in given if isinstance(each, Unknown)), None)
@@ -250,7 +259,10 @@ def _bound(
         names[parameter.arg] = value
     if count > len(positional):
         if spec.vararg is None:
-            raise misfit(function, f"takes {len(positional)} arguments, not {count}")
+            s = "" if len(positional) == 1 else "s"
+            given = f"{count} {'was' if count == 1 else 'were'} given"
+            taken = f"takes {len(positional)} positional argument{s} but {given}"
+            raise misfit(function, taken)
         names[spec.vararg.arg] = tuple(arguments[len(positional) :])
     elif spec.vararg is not None:
         names[spec.vararg.arg] = ()
@@ -264,11 +276,14 @@ def _bound(
         elif spec.kwarg is not None:
             rest[name] = keywords.pop(name)
         elif function.owner is not None and not function.module.path:
+            if signatures.takes_no(function.owner.name, name):
+                words = f"{function.owner.name}.__init__() got an unexpected keyword argument"
+                raise certain(TypeError(f"{words} '{name}'"), Cause.ARGUMENT)
             # A class of a library, in a text of nanolint's own: another release may know it.
             machine.assume(f"nanolint does not model {name}= of {function.owner.name}")
             del keywords[name]
         else:
-            raise misfit(function, f"got an unexpected argument '{name}'")
+            raise misfit(function, f"got an unexpected keyword argument '{name}'")
     if spec.kwarg is not None:
         names[spec.kwarg.arg] = rest
     if len(names) < len(positional) or spec.kwonlyargs or spec.defaults:
@@ -283,12 +298,14 @@ def _fill(function: Function, names: dict[str, Value], positional: list[ast.arg]
     for place, parameter in enumerate(positional):
         if parameter.arg not in names:
             if place < first:
-                raise misfit(function, f"misses the argument '{parameter.arg}'")
+                raise misfit(function, f"missing 1 required positional argument: '{parameter.arg}'")
             names[parameter.arg] = function.defaults[place - first]
     for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=True):
         if parameter.arg not in names:
             if default is MISSING:
-                raise misfit(function, f"misses the argument '{parameter.arg}'")
+                raise misfit(
+                    function, f"missing 1 required keyword-only argument: '{parameter.arg}'"
+                )
             names[parameter.arg] = default
 
 

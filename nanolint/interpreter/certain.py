@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from nanolint.run.stop import Cause
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from nanolint.interpreter.values import Value
+    from nanolint.tensors.refusing import Refused
 
 Failure = TypeVar("Failure", bound=BaseException)
 _MARK = "_nanolint_certain"
@@ -21,10 +23,26 @@ OF_TENSORS = frozenset(
 )
 
 
-def certain(error: Failure) -> Failure:
-    """The same, marked."""
-    setattr(error, _MARK, True)
+def certain(error: Failure, cause: Cause | None = None) -> Failure:
+    """The same, marked with its cause; without one that follows from its class."""
+    if cause is None:
+        cause = Cause.NAME
+        if isinstance(error, AssertionError):
+            cause = Cause.CHECK
+        elif isinstance(error, ImportError):
+            cause = Cause.IMPORT
+    setattr(error, _MARK, cause)
     return error
+
+
+def refusal(error: Refused) -> Exception:
+    """The exception that PyTorch raises."""
+    cause = Cause.OPERANDS
+    if error.of_graph:
+        cause = Cause.GRAPH
+    elif error.kind is IndexError:
+        cause = Cause.INDEX
+    return certain(error.kind(str(error)), cause)
 
 
 def is_certain(error: BaseException) -> bool:
@@ -32,10 +50,11 @@ def is_certain(error: BaseException) -> bool:
     return hasattr(error, _MARK)
 
 
-def is_own_tuple(value: Value) -> bool:
-    """Whether the program made the tuple: one of numbers alone may be the shape of a tensor, which
-    is only as sure as all that was read before."""
-    return type(value) is tuple and not all(isinstance(each, int) for each in value)
+def cause_of(error: BaseException) -> Cause:
+    """Why an exception that is certain ends the run."""
+    found = getattr(error, _MARK, Cause.NAME)
+    assert isinstance(found, Cause)
+    return found
 
 
 def is_taken_for_tensor(owner: Value, name: str) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter import descriptors
+from nanolint.interpreter.certain import certain
 from nanolint.interpreter.records import VALIDATES, Field, check_frozen, fields_of, fill, made_by
 from nanolint.interpreter.scopes import Frame, Kind
+from nanolint.interpreter.torch import signatures
 from nanolint.interpreter.torch.tables import TABLES, Table
 from nanolint.interpreter.values import (
     ANNOTATION,
@@ -24,6 +26,7 @@ from nanolint.interpreter.values import (
     Unknown,
     silent,
 )
+from nanolint.run.stop import Cause
 from nanolint.tensors.parameter import LeafTensor, Registered
 
 if TYPE_CHECKING:
@@ -178,7 +181,8 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
         return owner.cls.unknown
     if owner.opened is not None:
         return owner.opened
-    raise AttributeError(f"'{owner.cls.name}' object has no attribute '{name}'")
+    error = AttributeError(f"'{owner.cls.name}' object has no attribute '{name}'")
+    raise certain(error) if signatures.has_no(owner.cls, name) else error
 
 
 def _bind(machine: Machine, value: Value, owner: Value, name: str = "") -> Value:
@@ -246,6 +250,10 @@ def _of_class(machine: Machine, owner: Class, name: str) -> Value:
     raise AttributeError(f"type object '{owner.name}' has no attribute '{name}'")
 
 
+def _is_submodule(value: Value) -> bool:
+    return isinstance(value, Instance) and value.cls.is_module
+
+
 def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> None:
     """``owner.name = value``."""
     if isinstance(owner, Instance) and name in OF_OBJECTS:
@@ -268,6 +276,9 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
             machine.call(Method(owner.cls.find("__setattr__"), owner), [name, value])
             return
         check_frozen(owner, name)
+        if owner.cls.is_module and "training" not in owner.attributes and _is_submodule(value):
+            words = "cannot assign module before Module.__init__() call"
+            raise certain(AttributeError(words), Cause.ARGUMENT)
         if isinstance(value, LeafTensor) and owner.cls.is_module:  # which does not own it
             raise machine.unread(
                 "nanolint does not model a module's trainable tensor that is not a parameter"

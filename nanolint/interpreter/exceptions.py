@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.binding import forget
+from nanolint.interpreter.certain import certain
 from nanolint.interpreter.values import INSTALLED, Class, Instance, Raised, Unknown
+from nanolint.run.stop import Cause
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ CATCHABLE = (
 )
 
 
+# What PyTorch's own checks raise.
+REFUSALS = (AssertionError, RuntimeError, TypeError, ValueError)
 CALL = "_run"  # what calls a function of the program, see ``calls.py``
 
 
@@ -74,6 +78,19 @@ def _names_of_frames(error: BaseException) -> Iterator[dict[str, Value]]:
         if traced.tb_frame.f_code.co_name == CALL and frame is not None:
             yield frame.names
         traced = traced.tb_next
+
+
+def callers_of(error: BaseException) -> list[tuple[str, int]]:
+    """The lines of the program that called each other, the innermost first: path and number."""
+    found = []
+    traced = error.__traceback__
+    while traced is not None:
+        names = traced.tb_frame.f_locals
+        module = names.get("module")
+        if traced.tb_frame.f_code.co_name == CALL and module is not None and module.path:
+            found.append((module.path, names["line"]))
+        traced = traced.tb_next
+    return found[::-1]
 
 
 def _hold(error: Exception, names: list[dict[str, Value]]) -> None:
@@ -164,16 +181,27 @@ def throw(machine: Machine, node: ast.Raise, frame: Frame) -> None:
     machine.at(frame.module, node.lineno)
     if isinstance(value, (type, Class)):
         value = machine.call(value, [])
-    if isinstance(value, Instance):
-        raise Raised(value)
-    if isinstance(value, CATCHABLE):
-        raise value
+    error = Raised(value) if isinstance(value, Instance) else value
+    if isinstance(error, CATCHABLE):
+        raise _own(error, is_own=bool(frame.module.path))
     raise machine.unread(f"raises {value!r}")
+
+
+def _own(error: Exception, *, is_own: bool) -> Exception:
+    """What the program raises, or a text of nanolint's as PyTorch does; what such a text does not
+    model is not PyTorch's."""
+    if is_own:
+        return certain(error, Cause.CHECK)
+    if isinstance(error, NotImplementedError) or not isinstance(error, REFUSALS):
+        return error
+    return certain(error, Cause.ARGUMENT)
 
 
 def check(machine: Machine, node: ast.Assert, frame: Frame) -> None:
     test = machine.evaluate(node.test, frame)
     machine.at(frame.module, node.lineno)
+    if isinstance(test, Tensor) and test.numel > 1:
+        machine.truth(test)
     if isinstance(test, (Unknown, Tensor)):
         if isinstance(test, Unknown):
             machine.asserted(node.test, frame)
@@ -182,4 +210,4 @@ def check(machine: Machine, node: ast.Assert, frame: Frame) -> None:
         return
     message = None if node.msg is None else machine.evaluate(node.msg, frame)
     said = message if isinstance(message, str) else ast.unparse(node.test)
-    raise AssertionError(said)
+    raise _own(AssertionError(said), is_own=bool(frame.module.path))

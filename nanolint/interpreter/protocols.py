@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter.certain import refusal
 from nanolint.interpreter.torch import arithmetic, methods
 from nanolint.interpreter.values import (
     ANNOTATION,
@@ -22,6 +23,7 @@ from nanolint.interpreter.values import (
     Unknown,
 )
 from nanolint.tape.guarded import Span, as_key
+from nanolint.tensors.refusing import AMBIGUOUS, Refused
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -135,6 +137,8 @@ def truth(machine: Machine, value: Value) -> bool:
     if isinstance(value, Unknown):
         raise value.unread()
     if isinstance(value, Tensor):
+        if value.numel > 1:
+            raise refusal(Refused(AMBIGUOUS))
         raise machine.unread("a branch that depends on the contents of a tensor")
     if isinstance(value, Instance):
         if value.cls.has("__bool__"):

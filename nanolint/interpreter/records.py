@@ -149,7 +149,7 @@ def fill(
     passed = dict(zip(fields, arguments, strict=False)) | keywords
     for name in passed:
         if name not in fields and not is_checked:
-            raise misfit(cls, f"got an unexpected argument '{name}'")
+            raise misfit(cls, f"got an unexpected keyword argument '{name}'")
     for name, default in fields.items():
         value = passed.get(name, MISSING)
         if value is MISSING:
@@ -161,7 +161,7 @@ def fill(
                 if value is MISSING and not default.init:
                     continue  # __post_init__ sets it
         if value is MISSING:
-            raise TypeError(f"{cls.name}() misses the argument '{name}'")
+            raise TypeError(f"{cls.name}() missing 1 required positional argument: '{name}'")
         made.attributes[name] = converted(machine, cls, name, value) if is_checked else value
     if made.cls.has("__post_init__"):
         machine.call(Method(made.cls.find("__post_init__"), made), [])

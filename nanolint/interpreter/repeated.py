@@ -14,6 +14,7 @@ from nanolint.tape.torch import CACHED_CASTS_LEARN_SINCE
 from nanolint.tensors.autograd import TWICE, Entangled, Leaf, numbers, run_graph
 from nanolint.tensors.device import Storage
 from nanolint.tensors.gradients import land, matched, receive, take_off
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import Node, Tensor, empty
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ class _Copied(Node):
         slots, self.slots = self.slots, None
         shared, self.shared = self.shared, {}
         if slots is None:
-            raise RuntimeError(TWICE)
+            raise Refused(TWICE, of_graph=True)
         device, parameters = self.device, self.parameters
         accumulates = tuple(
             [isinstance(each.node, Leaf) and each.node.gradient is not None for each in parameters]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Iterator
 
+    from nanolint.run.stop import Stop
     from nanolint.tensors.dtypes import Dtype
 
 Value: TypeAlias = Any  # of the program that is read
@@ -60,12 +61,12 @@ class Unread(UserError):
         self.reason = reason
         self.place = place
         self.decided = False  # whether it is known that memory of the card depends on it
-        self.ends = False  # whether it is known that the program fails here
+        self.stop: Stop | None = None  # how the program fails here, if that is known
 
     def again(self) -> Unread:
         """The same, to be raised once more."""
         made = Unread(self.reason, self.place)
-        made.decided, made.ends = self.decided, self.ends
+        made.decided, made.stop = self.decided, self.stop
         return made
 
 

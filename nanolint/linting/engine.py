@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 NOTHING = Module((), (), ())  # what a text sets that cannot be parsed
 VERDICT = frozenset({Need.RUN, Need.GPU})  # what a rule needs that is about whether a run fits
+RAISES = "NL6"  # how the codes of rules begin that know the exception alone
 PYTHON = (".py", ".pyw", ".pyi", "")  # suffixes; configurator.py would run any file
 
 
@@ -141,7 +142,11 @@ def judge(context: Context, setup: Setup) -> Report:
 
 
 def _without_fits(found: list[Diagnostic], context: Context) -> list[Diagnostic]:
-    """The findings without those that say that a run fits which certainly stops before."""
+    """The findings without those that say that a run fits which certainly stops before, and without
+    the exception if another rule has its cause."""
+    causes = [each for each in found if each.stops and not each.code.startswith(RAISES)]
+    if causes:
+        found = [each for each in found if not each.code.startswith(RAISES)]
     stopping = {each.gpu for each in found if each.stops}
     if not stopping:
         return found

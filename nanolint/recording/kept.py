@@ -11,10 +11,13 @@ import zlib
 from collections import deque
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from nanolint.files import cache
 from nanolint.interpreter.values import Place, Unread
+from nanolint.run.stop import Cause, Stop
+from nanolint.run.stop import Line as StopLine
 from nanolint.tape.located import Located
 from nanolint.tape.locating import Line, Where
 from nanolint.tape.tape import Component, Phase, Step, Tape
@@ -94,13 +97,18 @@ def _unread_written(error: Unread) -> dict[str, Any]:
         "path": path,
         "line": line,
         "decided": error.decided,
-        "ends": error.ends,
+        "stop": error.stop and asdict(error.stop),
     }
 
 
-def _unread(reason: str, path: str, line: int, *, decided: bool, ends: bool) -> Unread:
+def _unread(
+    reason: str, path: str, line: int, *, decided: bool, stop: dict[str, Any] | None
+) -> Unread:
     error = Unread(reason, Place(path, line))
-    error.decided, error.ends = decided, ends
+    error.decided = decided
+    if stop is not None:
+        lines = tuple(StopLine(**each) for each in stop.pop("lines"))
+        error.stop = Stop(cause=Cause(stop.pop("cause")), lines=lines, **stop)
     return error
 
 

@@ -30,10 +30,12 @@ from nanolint.rule.rewrite import (
     replace_value,
 )
 from nanolint.rule.spelling import meant_code
+from nanolint.rule.stopping import stops
 from nanolint.run.capability import attention_kernel
 from nanolint.run.equation import Equation, Rounding, remainders
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import MEMORY, Layer, Unresolved
+from nanolint.run.stop import Cause
 from nanolint.run.terms import Given, Operation, Place, Surface, Term, as_written, describe
 from nanolint.run.trust import Subject, in_short, ordered, way_out
 from nanolint.source.assignments import EVERY, Assignment, Comment
@@ -66,6 +68,7 @@ __all__ = [
     "PRETRAINED_SIZES",
     "Assignment",
     "Case",
+    "Cause",
     "Change",
     "Comment",
     "Context",
@@ -146,6 +149,7 @@ __all__ = [
     "smallest_card",
     "state_bytes",
     "step_floor_bytes",
+    "stops",
     "text_of",
     "trainers_of",
     "way_out",

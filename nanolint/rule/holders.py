@@ -36,7 +36,7 @@ def _holders(context: Context, case: Case) -> Iterator[SourceLine]:
     limit = verdict.usable_bytes
     texts = {each.path: each.text for each in program.modules}
     for each in holding(run, target.gpu, limit, expandable=target.expandable):
-        path = _file(context, each.line.path)
+        path = file_of(context, each.line.path)
         rows = texts.get(each.line.path, "").splitlines()
         if path is None or each.line.number > len(rows):
             continue
@@ -46,7 +46,7 @@ def _holders(context: Context, case: Case) -> Iterator[SourceLine]:
         yield SourceLine(path, each.line.number, rows[each.line.number - 1], message)
 
 
-def _file(context: Context, name: str) -> Path | None:
+def file_of(context: Context, name: str) -> Path | None:
     """Where a file of the project lies, by its name as the reading has it."""
     script = context.project.train_script or context.path
     if script is None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nanolint.run.described import Described
     from nanolint.run.equation import Equation
     from nanolint.run.run import Dialect, Run
+    from nanolint.run.stop import Stop
     from nanolint.source.values import Plain, Value
 
 
@@ -74,7 +75,7 @@ class Unresolved:
 
     Only a run could tell the value; or it is known and ``impossible``: no run can have it.
     ``name`` is what people call it, where the script has no such key. Where it is ``untraced``,
-    tracing gives no number either.
+    tracing gives no number either. ``stop`` is how the run fails, if it is the run that cannot be.
     """
 
     key: str
@@ -82,6 +83,7 @@ class Unresolved:
     impossible: bool = False
     name: str = ""
     untraced: bool = False
+    stop: Stop | None = None
 
     @property
     def words(self) -> str:

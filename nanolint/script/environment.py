@@ -52,6 +52,14 @@ class Environment(dict["Value", "Value"]):
         self.update(given)
         return self
 
+    def __contains__(self, name: object) -> bool:
+        found = super().__contains__(name)
+        self._machine.presumes |= not found
+        return found
+
+    def get(self, name: Value, default: Value = None) -> Value:
+        return super().get(name, default) if name in self else default
+
     def __missing__(self, name: str) -> Value:
         starter = self._take_for_started(name)
         if starter is None:

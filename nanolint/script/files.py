@@ -153,10 +153,12 @@ def paths(machine: Script) -> Namespace:
         path = written(path)
         known = known_file(machine, path)
         if known is not None:
+            machine.presumes |= not known.exists
             return known.exists
         if isinstance(path, Unknown) and machine.around.loaded:
             return True  # what lies beside a checkpoint that is there
         if machine.around.fresh and _is_checkpoint(path):
+            machine.presumes = True
             return False
         return machine.unknown("whether a file exists")
 

@@ -61,6 +61,7 @@ class Script(Machine):
     phases: Phases
     turns: Loops
     printed: Printed
+    goes_back: bool  # a backward pass has begun
     seen: Seen
     group: Group  # the processes
     cards: Cards

@@ -106,6 +106,18 @@ class Phases:
         if self.are_late:
             raise TrainsAgain
 
+    @property
+    def when(self) -> str:
+        """When in the run that is: "before step 1", "in the backward pass of step 2"."""
+        phase, number = self._tape.phases[-1][1], self.done + 1
+        if not self.done and not self._tape.flops:
+            return "before step 1"
+        if phase is Phase.BACKWARD:
+            return f"in the backward pass of step {number}"
+        if phase in (Phase.EVAL, Phase.EVAL_LATE):
+            return f"in the evaluation before step {number}"
+        return f"in step {number}"
+
     def finish(self) -> NoReturn:
         """Nothing more is read."""
         self._tape.close()

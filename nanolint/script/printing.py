@@ -23,7 +23,9 @@ def prints(machine: Script) -> Native:
         *values: Value, sep: Value = " ", end: Value = "\n", file: Value = None, **_: Value
     ) -> None:
         machine.breaks("print")
-        if machine.made_up.is_lost or machine.card.tracer is not None or file is not None:
+        if machine.goes_back or machine.made_up.is_lost:
+            return
+        if machine.card.tracer is not None or file is not None:
             return
         parts = [_text(machine, each) for each in values]
         between = " " if sep is None else _text(machine, sep)

@@ -104,6 +104,7 @@ class Reader(Values):
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
         self.seen, self.printed = Seen(), Printed()
+        self.goes_back = False
         self.group = Group(around.world_size, card.release)
         self.cards = Cards(around.cards)
         training.install(self, self._libraries)
@@ -327,7 +328,7 @@ class Reader(Values):
         self.phases.happens(what)
         if what is Event.BACKWARD:
             self.seen.went_back()
-            self.made_up.lose()  # what is printed from here on is not told
+            self.goes_back = True  # what is printed from here on is not told
             self.group.settle()
         elif what in (Event.TRAINS, Event.EVALUATES):
             self.seen.evaluates()

@@ -8,11 +8,12 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import capability_of, has_bfloat16, refuses_float8
-from nanolint.interpreter.certain import is_certain
-from nanolint.interpreter.exceptions import CATCHABLE, uncollected
+from nanolint.interpreter.certain import cause_of, is_certain
+from nanolint.interpreter.exceptions import CATCHABLE, callers_of, uncollected
 from nanolint.interpreter.values import Raised, Unread
 from nanolint.interpreter.watched import given
 from nanolint.run.program import BATCH, PASSES
+from nanolint.run.stop import Cause, Line, Stop
 from nanolint.script import later
 from nanolint.script.phases import EVALUATIONS, Finished
 from nanolint.script.reader import Reader
@@ -26,7 +27,7 @@ from nanolint.tape.tape import Component, Phase
 from nanolint.tensors.device import NotTraced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.inductor.inductor import Inductor
@@ -103,7 +104,8 @@ def _read(
     except FAILURES as error:
         unread = machine.unread(_described(error))
         if not machine.phases.have_settled:
-            unread.ends = is_certain(error) or _is_bound_nowhere(error, program)
+            if is_certain(error) or _is_pythons(error, program):
+                unread.stop = _stop(machine, error, program)
             raise unread from error
         device.tape.close()
         machine.doubts.append(f"{later.STOPS if _is_raised(error) else later.NOT_READ}: {unread}")
@@ -143,6 +145,33 @@ def _read(
         device.tape.doubts += _differs(machine.seen, run, program.told)
 
 
+def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | None:
+    """How the program fails; None if that may rest on what is not known."""
+    cause, words = cause_of(error), str(error).partition("\n")[0]
+    tape, made_up = machine.card.tape, machine.made_up
+    if tape.assumed or tape.doubts or machine.doubts or made_up.is_lost:
+        return None
+    if cause is Cause.CHECK and (machine.presumes or made_up.compared):
+        return None
+    if any(made_up.has(int(each)) for each in re.findall(r"\d+", words)):
+        return None
+    place = machine.place
+    callers = [each for each in callers_of(error) if each != (place.path, place.line)]
+    texts = {each.path: each.text for each in program.modules}
+    lines = tuple(dict.fromkeys([(place.path, place.line), *callers]))
+    name = error.value.cls.name if isinstance(error, Raised) else type(error).__name__
+    return Stop(cause, name, words, machine.phases.when, _quoted(lines, texts))
+
+
+def _quoted(lines: Iterable[tuple[str, int]], texts: dict[str, str]) -> tuple[Line, ...]:
+    """The lines with their text; the innermost first."""
+    found = []
+    for path, number in lines:
+        rows = texts.get(path, "").splitlines()
+        found.append(Line(path, number, rows[number - 1] if 0 < number <= len(rows) else ""))
+    return tuple(found)
+
+
 def _is_raised(error: BaseException) -> bool:
     """Whether it is an exception of the program's, and no limit of who reads it."""
     return isinstance(error, CATCHABLE)
@@ -155,11 +184,13 @@ def _is_all(machine: Reader, run: Run) -> bool:
     return 0 < machine.phases.done == run.max_iters + 1
 
 
-def _is_bound_nowhere(error: BaseException, program: ReadScript) -> bool:
-    """Whether it is a name that Python does not have either, and that no function may have set.
+def _is_pythons(error: BaseException, program: ReadScript) -> bool:
+    """Whether Python raises it, too: a division by zero, or a name that no function may have set.
 
     A statement that was passed over binds its names all the same.
     """
+    if isinstance(error, ZeroDivisionError):
+        return True
     name = error.name if isinstance(error, NameError) else None
     if name is None or hasattr(builtins, name):
         return False

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.tensors.gradients import changed, land, lies_as, matched, receive, take_off
 from nanolint.tensors.layout import is_dense
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.saving import saver_at
 from nanolint.tensors.tensor import Node, empty
 from nanolint.tensors.tracing import tracer_at
+from nanolint.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -37,7 +39,14 @@ class Entangled(Exception):
     """A layer that was copied as one is not: a part of it is used elsewhere, or changes."""
 
 
-TWICE = "Trying to backward through the graph a second time"  # PyTorch's words
+# PyTorch's words.
+TWICE = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already been freed). Saved intermediate values of the graph are freed when you call "
+    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved tensors after calling backward."
+)
+NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_fn"
 
 
 class Operation(Node):
@@ -74,7 +83,7 @@ class Operation(Node):
         if all(each is None for each in given):
             return [None] * len(self.edges)
         if backward is None:
-            raise RuntimeError(TWICE)
+            raise Refused(TWICE, of_graph=True)
         if isinstance(packed, tuple):
             found = matched(self, backward(*given, *packed))
         else:  # what was put away is let go before the gradients are summed and cast
@@ -201,12 +210,12 @@ def record_all(
 def run_backward(loss: Tensor, gradient: Tensor, *, retain: bool = False) -> None:
     """``loss.backward(gradient)``: the newest node that has all its gradients runs first.
 
-    With ``retain`` the graph keeps what it saved. Raises ValueError where nothing made ``loss``
+    With ``retain`` the graph keeps what it saved. Raises Refused if nothing made ``loss``
     differentiable.
     """
     root = loss.node
     if root is None:
-        raise ValueError("a backward pass from a tensor that requires no gradient")
+        raise Refused(NO_GRAPH, of_graph=True)
     take_off(gradient)
     take_off(gradient)  # the caller holds it, too
     receive(root, loss.index, gradient)
@@ -250,7 +259,19 @@ def run_backward_from(outputs: Sequence[Tensor], gradients: Sequence[Tensor | No
 
 
 def run_graph(root: Node, device: Device, *, retain: bool = False) -> None:
-    """A backward pass from a node that has its gradients: see ``run_backward``."""
+    """A backward pass from a node that has its gradients: see ``run_backward``.
+
+    Raises NotModelled if operands of a formula do not fit: the mistake is nanolint's.
+    """
+    try:
+        _run_graph(root, device, retain=retain)
+    except Refused as error:
+        if error.of_graph:
+            raise
+        raise NotModelled(f"a gradient ({error})") from error
+
+
+def _run_graph(root: Node, device: Device, *, retain: bool) -> None:
     waiting = _uses(root)
     _check_whole(waiting)
     if retain and any(node.inside for node in waiting):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import prod
 from typing import TypeAlias
 
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.sized import of_sizes
 
 Shape: TypeAlias = tuple[int, ...]
@@ -96,15 +97,20 @@ def view_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | None:
 def broadcast(*shapes: Shape) -> Shape:
     """The shape that all of ``shapes`` expand to.
 
-    Raises ValueError where two sizes differ and neither is one.
+    Raises Refused if two sizes differ and neither is one.
     """
     longest = max(map(len, shapes), default=0)
     sizes = [1] * longest
     for shape in shapes:
-        for dim, size in enumerate(shape, longest - len(shape)):
+        behind = longest - len(shape)
+        for dim in range(longest - 1, behind - 1, -1):
+            size = shape[dim - behind]
             if size != 1:
                 if sizes[dim] not in (1, size):
-                    raise ValueError(f"shapes {' and '.join(map(str, shapes))} do not broadcast")
+                    raise Refused(
+                        f"The size of tensor a ({sizes[dim]}) must match the size of tensor b "
+                        f"({size}) at non-singleton dimension {dim}"
+                    )
                 sizes[dim] = size
     return tuple(sizes)
 
@@ -181,8 +187,13 @@ def _compared(first: int, second: int, shape: Shape, steps: list[Strides]) -> in
 def normalized(dim: int, dimensions: int) -> int:
     """A dimension counted from the front; negative ones count from the back.
 
-    Raises ValueError where there is no such dimension.
+    Raises Refused if there is no such dimension.
     """
     if not -max(1, dimensions) <= dim < max(1, dimensions):
-        raise ValueError(f"dimension {dim} of a tensor with {dimensions}")
+        most = max(1, dimensions)
+        raise Refused(
+            f"Dimension out of range (expected to be in range of [{-most}, {most - 1}], "
+            f"but got {dim})",
+            IndexError,
+        )
     return dim % max(1, dimensions)

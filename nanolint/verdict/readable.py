@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nanolint.recording.recorded import Recorded
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
+    from nanolint.run.stop import Stop
     from nanolint.tape.tape import Tape
 
 
@@ -40,8 +41,8 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     try:
         known = recorded(run, target.gpu if target else None)
     except Unread as error:
-        if error.ends:
-            return _ends(resolution, error)
+        if error.stop is not None:
+            return _ends(resolution, error, error.stop)
         if error.reason == INSTALLED and isinstance(run.program, ReadScript):
             bare = replace(run, program=replace(run.program, bare=True))
             if bare != run:  # it may do without what it looks for
@@ -99,9 +100,9 @@ def own(resolution: Resolution, target: Machine | None) -> Resolution:
     return replace(resolution, doubts=ordered([*resolution.doubts, *doubts]))
 
 
-def _ends(found: Resolution, error: Unread) -> Resolution:
+def _ends(found: Resolution, error: Unread, stop: Stop) -> Resolution:
     """``found`` of a script that fails before it has trained: there is no run to judge."""
-    why = Unresolved(THE_RUN, f"the script {error}", impossible=True)
+    why = Unresolved(THE_RUN, f"the script {error}", impossible=True, stop=stop)
     return replace(found, run=None, unresolved=(why,), read=None)
 
 

@@ -51,6 +51,15 @@ _MODULES = {
         "unaligned_vocabulary",
         "missing_dataset",
     ),
+    "running": (
+        "operands_do_not_fit",
+        "index_beyond_size",
+        "unusable_graph",
+        "refused_argument",
+        "failing_check",
+        "failing_name",
+        "failing_import",
+    ),
     "torch": (
         "deprecated_grad_scaler",
         "deprecated_cuda_autocast",

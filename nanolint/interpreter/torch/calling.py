@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanolint.interpreter.certain import refusal
 from nanolint.interpreter.counted import COUNTED, pinned
 from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.offsets import ANY, Real
@@ -11,6 +12,7 @@ from nanolint.interpreter.values import Native, Unknown
 from nanolint.tensors.device import Device, NotTraced
 from nanolint.tensors.names import call
 from nanolint.tensors.parameter import LeafTensor
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import Tensor
 from nanolint.tensors.unknown import DataDependent, NotModelled
 
@@ -87,6 +89,8 @@ def operation(
     try:
         found = call(function, arguments, options, machine.default)
         return _leaf(machine, found) if learns else found
+    except Refused as error:
+        raise refusal(error) from error
     except DataDependent as error:
         raise machine.unread(f"{name}: {error} depends on values") from error
     except NotModelled as error:
@@ -124,8 +128,8 @@ def _sized(value: Value) -> Value:
 
 
 def _on_one_device(machine: Machine, name: str, given: tuple[Value, ...]) -> None:
-    """Raises Unread where some tensors are on the host and others are not, as PyTorch raises
-    RuntimeError; what has no dimensions may lie on the host."""
+    """Raises RuntimeError if some tensors are on the host and others are not; one without
+    dimensions may lie on the host."""
     host, elsewhere = False, False
     for each in given:
         for part in each if isinstance(each, (tuple, list)) else (each,):
@@ -135,7 +139,12 @@ def _on_one_device(machine: Machine, name: str, given: tuple[Value, ...]) -> Non
                 elif part.shape:
                     host = True
     if host and elsewhere and name.rpartition(".")[2] not in OF_SEVERAL_DEVICES:
-        raise machine.unread(f"{name} of tensors on the card and others that are not")
+        raise refusal(
+            Refused(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                "cuda:0 and cpu!"
+            )
+        )
 
 
 def _leaf(machine: Machine, made: Tensor) -> Value:

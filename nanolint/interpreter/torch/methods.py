@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanolint.interpreter.certain import certain
 from nanolint.interpreter.offsets import Index, Real
-from nanolint.interpreter.torch import hooks
+from nanolint.interpreter.torch import hooks, signatures
 from nanolint.interpreter.torch.calling import card_of, device_of, operation
 from nanolint.interpreter.values import (
     CONTENTS,
@@ -25,6 +26,7 @@ from nanolint.tensors.ops.conversion import to
 from nanolint.tensors.ops.creation import zeros_like
 from nanolint.tensors.ops.parts import select, unbind
 from nanolint.tensors.parameter import LeafTensor, Parameter
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tracing import tracer_at
 
 if TYPE_CHECKING:
@@ -68,6 +70,8 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
     extra = machine.tensor_attributes.get(x, {})
     if name in extra:
         return extra[name]
+    if signatures.tensors_have_no(name):
+        raise certain(AttributeError(f"'Tensor' object has no attribute '{name}'"))
     raise AttributeError(f"Tensor.{name} is not known")
 
 
@@ -88,6 +92,18 @@ def _any_number(value: Value) -> Value:
 
 def _contents(machine: Machine, name: str, x: Tensor) -> Value:
     machine.breaks(f"Tensor.{name}", x)
+    if name == "item" and x.numel != 1:
+        raise Refused(f"a Tensor with {x.numel} elements cannot be converted to Scalar")
+    if name == "numpy" and x.device is machine.card:
+        raise Refused(
+            "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
+            "to host memory first.",
+            TypeError,
+        )
+    if name == "numpy" and x.requires_grad:
+        raise Refused(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
     if name == "item":
         kind = Real if x.dtype.kind == FLOATING else Figure
         return kind(CONTENTS, machine.place)
@@ -185,6 +201,8 @@ def _backward(
     if create_graph or inputs is not None:
         raise machine.unread("a backward pass with create_graph or inputs")
     machine.happens(Event.BACKWARD)
+    if gradient is None and x.numel != 1:
+        raise Refused("grad can be implicitly created only for scalar outputs", of_graph=True)
     given = zeros_like(x) if gradient is None else gradient
     with machine.card.backward_pass():  # also where the loss is on the host
         run_backward(x, given, retain=bool(retain_graph))

@@ -13,7 +13,9 @@ class Optimizer:
         self.defaults = defaults
         self.state = defaultdict(dict)
         groups = list(params)
-        if not groups or not isinstance(groups[0], dict):
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         self.param_groups = []
         for group in groups:
@@ -26,6 +28,14 @@ class Optimizer:
         for name, value in self.defaults.items():
             group.setdefault(name, value)
         group["params"] = listed
+        seen = {p for other in self.param_groups for p in other["params"]}
+        for p in listed:
+            if not isinstance(p, torch.Tensor):
+                raise TypeError("optimizer can only optimize Tensors")
+            if not p.is_leaf:
+                raise ValueError("can't optimize a non-leaf Tensor")
+            if p in seen:
+                raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(group)
 
     def zero_grad(self, set_to_none=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.tape.torch import EFFICIENT_SHARES_HEADS_SINCE
+from nanolint.tensors import refusing
 from nanolint.tensors.device import CUDNN, EFFICIENT, FLASH, MATH
 from nanolint.tensors.dtypes import BFLOAT16, BOOL, FLOAT32
 from nanolint.tensors.ops.attention_kernels import FLASH_WIDTHS, efficient, flash, padded_heads
@@ -49,6 +50,9 @@ def scaled_dot_product_attention(
     """``F.scaled_dot_product_attention``, by the kernel that PyTorch takes on the card."""
     given = attn_mask if attn_mask is None or attn_mask.dtype is BOOL else to_half(attn_mask)
     v, k, q = to_half(value), to_half(key), to_half(query)
+    refusing.attended(q, k, v, given)
+    if enable_gqa:
+        refusing.shared_heads(q, k, v)
     mask = _as_numbers(q, given)
     kernels = q.device.attention_kernels
     if CUDNN in kernels and _is_dense(q, k, v) and is_cudnn(q, k, v, dropout_p, enable_gqa):
@@ -150,6 +154,7 @@ def _math(
     enable_gqa: bool,
 ) -> Tensor:
     """``_scaled_dot_product_attention_math``: written out, in float32."""
+    refusing.masked_once(mask, causal=is_causal)
     query, key, value = (
         cast(each, FLOAT32) if each.dtype.itemsize == 2 else each for each in (q, k, v)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL
 from nanolint.tensors.layout import broadcast
@@ -62,6 +63,7 @@ def isfinite(x: Tensor) -> Tensor:
 @traced
 def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """``x.masked_fill(mask, value)``: a copy in order, filled in place."""
+    refusing.masked_by(mask)
     out = empty(x.device, broadcast(x.shape, mask.shape), x.dtype, x.role.made("masked"))
     learns = isinstance(value, Tensor) and value.requires_grad
 
@@ -82,6 +84,7 @@ def where(condition: Tensor, x: Operand | None = None, other: Operand | None = N
     """``torch.where``. Raises DataDependent for a condition alone, which asks where it holds."""
     if x is None or other is None:
         raise DataDependent("where")
+    refusing.chosen_by(condition)
     dtype = result_type(x, other)
     first, second = _operand(condition, x, dtype), _operand(condition, other, dtype)
     out = elementwise(dtype, "choice", condition, first, second)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.ops.activations import logsigmoid, sigmoid
 from nanolint.tensors.ops.autocast import to_float32
@@ -82,6 +83,7 @@ def binary_cross_entropy_with_logits(
     """``F.binary_cross_entropy_with_logits`` without weights, of a target that does not learn:
     float32 under autocast."""
     _refuse_others("binary_cross_entropy_with_logits", target, weight, pos_weight)
+    refusing.of_one_shape(x, target)
     wide_target = to_float32(target)
     wide = to_float32(x)
     is_traced = tracer_at(x.device) is not None
@@ -115,6 +117,7 @@ def binary_cross_entropy(
     """``F.binary_cross_entropy`` without weights, of a target that does not learn
     (aten/src/ATen/native/cuda/Loss.cu): autocast refuses it."""
     _refuse_others("binary_cross_entropy", target, weight)
+    refusing.of_one_shape(x, target)
     if x.shape != target.shape or x.dtype is not target.dtype:
         raise NotModelled("binary_cross_entropy of another shape or type")
     if not (x.is_contiguous and target.is_contiguous):

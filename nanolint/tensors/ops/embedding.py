@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from nanolint.tape.constants import EMBEDDING_SORT_TOKENS
 from nanolint.tape.tape import Component
 from nanolint.tape.torch import EMBEDDING_ADDS_IN_PLACE_SINCE
+from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.ops.cub import radix_sort_bytes, scan_bytes, unique_bytes
 from nanolint.tensors.ops.views import contiguous, reshape
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.role import role as role_of
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced
@@ -42,11 +44,15 @@ def embedding(
 ) -> Tensor:
     """``F.embedding``: a row (width) of weight (rows, width) for each index.
 
-    Raises NotModelled for sparse gradients, and for rows that are scaled down before, ValueError
-    for indices that lie elsewhere than the rows, as PyTorch raises RuntimeError.
+    Raises NotModelled for sparse gradients, and for rows that are scaled down before, Refused for
+    indices that lie elsewhere than the rows, or are no whole numbers of 32 or 64 bits.
     """
     if index.device is not weight.device:
-        raise ValueError("the indices are on another device than the weights")
+        raise Refused(
+            "Expected all tensors to be on the same device, but got index is on one device, "
+            "different from other tensors on another"
+        )
+    refusing.rows_of_table(index)
     if sparse or max_norm is not None:
         raise NotModelled("a sparse gradient" if sparse else "max_norm")
     width = weight.shape[1]

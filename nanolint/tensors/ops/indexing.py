@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from nanolint.tape.guarded import bounds, largest
+from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL, INT64, UINT8
 from nanolint.tensors.layout import broadcast, normalized
@@ -14,6 +15,7 @@ from nanolint.tensors.ops.cub import radix_sort_bytes
 from nanolint.tensors.ops.parts import select, sliced
 from nanolint.tensors.ops.pointwise import mul
 from nanolint.tensors.ops.views import alias, expand, unsqueeze
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import Tensor, empty
 from nanolint.tensors.tracing import traced
 from nanolint.tensors.unknown import DataDependent, NotModelled
@@ -40,6 +42,8 @@ def viewed(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     """The part of ``index`` that is a view, and what is left of it by dimension."""
     items = list(index) if isinstance(index, tuple) else [index]
     named = sum(_dimensions_of(each) for each in items)
+    if named > x.ndim > 0:
+        raise Refused(f"too many indices for tensor of dimension {x.ndim}", IndexError)
     found, dim = x, 0
     indices: list[Tensor | None] = []
     for item in items:
@@ -151,6 +155,7 @@ def chosen_shape(shape: Shape, indices: Sequence[Tensor | None]) -> Shape:
 def gather(x: Tensor, dim: int, index: Tensor) -> Tensor:
     """``x.gather(dim, index)``: the gradient is scattered into zeros; x is kept until then, though
     nobody reads it (tools/autograd/derivatives.yaml, ``gather_backward``)."""
+    refusing.gathered(index, "gather")
     out = empty(x.device, index.shape, x.dtype, x.role.made("gathered"))
     shape, role = x.shape, x.role.gradient
 

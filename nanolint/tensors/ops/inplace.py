@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.tensors.autograd import record
+from nanolint.tensors import refusing
+from nanolint.tensors.autograd import Leaf, record
 from nanolint.tensors.dtypes import promote
-from nanolint.tensors.layout import like_strides
+from nanolint.tensors.layout import broadcast, like_strides
 from nanolint.tensors.ops.comparison import clamp, compare, masked_fill, of_clamped, sides_of, where
 from nanolint.tensors.ops.conversion import to
 from nanolint.tensors.ops.creation import filled, full_of
 from nanolint.tensors.ops.linear import product_and_bias
-from nanolint.tensors.ops.pointwise import div, elementwise, lerp, mul, neg
+from nanolint.tensors.ops.pointwise import div, elementwise, lerp, mul, neg, result_type
 from nanolint.tensors.ops.views import cast, expand, preserved
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import Tensor, autograd_follows, empty
 from nanolint.tensors.tracing import tracer_at
 from nanolint.tensors.unknown import NotModelled
@@ -140,6 +142,7 @@ def zero_(x: Tensor) -> Tensor:
 
 def add_(x: Tensor, other: Operand, *, alpha: Number = 1) -> Tensor:
     """``x.add_(other)``."""
+    _check(x, other)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         return [g, g if alpha == 1 else mul(g, alpha)]
@@ -149,6 +152,7 @@ def add_(x: Tensor, other: Operand, *, alpha: Number = 1) -> Tensor:
 
 def sub_(x: Tensor, other: Operand, *, alpha: Number = 1) -> Tensor:
     """``x.sub_(other)``."""
+    _check(x, other)
     needs = isinstance(other, Tensor) and other.requires_grad
 
     def backward(g: Tensor) -> list[Tensor | None]:
@@ -159,6 +163,7 @@ def sub_(x: Tensor, other: Operand, *, alpha: Number = 1) -> Tensor:
 
 def mul_(x: Tensor, other: Operand) -> Tensor:
     """``x.mul_(other)``: where the other factor learns, ``x`` is copied before."""
+    _check(x, other)
     learns = isinstance(other, Tensor) and other.requires_grad and x.device.grad_enabled
     before = preserved(x.detach()) if learns else None
     needs_x = x.requires_grad
@@ -174,6 +179,8 @@ def mul_(x: Tensor, other: Operand) -> Tensor:
 
 def div_(x: Tensor, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
     """``x.div_(other)``: where the divisor learns, ``x`` is copied before."""
+    _check(x, other if rounding_mode is not None else 1.0)
+    _check(x, other)
     learns = isinstance(other, Tensor) and other.requires_grad and x.device.grad_enabled
     before = preserved(x.detach()) if learns else None
     needs_x = x.requires_grad
@@ -185,6 +192,20 @@ def div_(x: Tensor, other: Operand, *, rounding_mode: str | None = None) -> Tens
         return [of_x, of_y]
 
     return written(x, (x, _tensor(other)), backward, before, _tensor(other))
+
+
+def _check(x: Tensor, other: Operand) -> None:
+    """Raises Refused if ``x`` cannot hold what an operation with ``other`` makes of it."""
+    if x.device.grad_enabled and isinstance(x.node, Leaf):
+        raise Refused("a leaf Variable that requires grad is being used in an in-place operation.")
+    if isinstance(other, Tensor):
+        shape = broadcast(x.shape, other.shape)
+        if shape != x.shape:
+            raise Refused(
+                f"output with shape {refusing.sizes(x.shape)} doesn't match the broadcast shape "
+                f"{refusing.sizes(shape)}"
+            )
+    refusing.written_over(x.dtype, result_type(x, other))
 
 
 def _of_divisor(g: Tensor, x: Tensor, y: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import promote
 from nanolint.tensors.layout import like_strides, normalized
@@ -36,6 +37,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     makes such (``compute_output_memory_format``)."""
     first = next((each for each in tensors if each.shape != (0,)), tensors[0])
     along = normalized(dim, first.ndim)
+    refusing.joined(tensors, along)
     dtype = first.dtype
     for each in tensors:
         dtype = promote(dtype, each.dtype)
@@ -63,6 +65,7 @@ def stack(tensors: Sequence[Tensor] | Rows, dim: int = 0) -> Tensor:
 @traced
 def stacked(tensors: Sequence[Tensor], dim: int) -> Tensor:
     """``torch.stack`` of tensors."""
+    refusing.stacked(tensors)
     return cat([unsqueeze(each, dim) for each in tensors], dim)
 
 

@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.tape.torch import MATRICES_ADDED_BY_LT_SINCE, OUTER_PRODUCTS_BY_TRITON_SINCE
+from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import COMPLEX, FLOAT32
 from nanolint.tensors.layout import broadcast, is_contiguous
@@ -99,7 +100,9 @@ def baddbmm(
     second = to_half(batch2)
     first = to_half(batch1)
     bias = to_half(x)
+    refusing.of_batches(first, second)
     shape = (first.shape[0], first.shape[1], second.shape[2])
+    refusing.expanded(bias.shape, shape)
     out = _added(bias, first, second, shape)
     needs_bias = bias.requires_grad
     needs = first.requires_grad, second.requires_grad
@@ -185,7 +188,8 @@ def _batched(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     batch = broadcast(one.shape[:-2], other.shape[:-2])
     count = prod(batch)
     left = reshape(expand(one, (*batch, n, x.shape[-1])), (count, n, x.shape[-1]))
-    right = reshape(expand(other, (*batch, x.shape[-1], p)), (count, x.shape[-1], p))
+    rows = other.shape[-2]
+    right = reshape(expand(other, (*batch, rows, p)), (count, rows, p))
     shape = batch
     if x.ndim > 1:
         shape = (*shape, n)
@@ -195,6 +199,7 @@ def _batched(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
 
 
 def _mm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    refusing.of_matrices(x, y)
     out = _product(x, y, (x.shape[0], y.shape[1]), role)
     inputs = x, y
     backward = product_backward(x, y, column_first=True)
@@ -203,6 +208,7 @@ def _mm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
 
 @traced
 def _dot(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    refusing.of_vectors(x, y)
     out = empty(x.device, (), x.dtype, role or x.role.made("product"))
     x.device.multiply()
     needs_x, needs_y = x.requires_grad, y.requires_grad
@@ -217,6 +223,7 @@ def _dot(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
 @traced
 def _mv(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     """A matrix (n, k) times a vector (k)."""
+    refusing.of_vectors(x, y)
     out = empty(x.device, x.shape[:1], x.dtype, role or x.role.made("product"))
     x.device.multiply()
     needs_x, needs_y = x.requires_grad, y.requires_grad
@@ -230,6 +237,7 @@ def _mv(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
 
 
 def _bmm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
+    refusing.of_batches(x, y)
     out = _product(x, y, (x.shape[0], x.shape[1], y.shape[2]), role)
     needs_x, needs_y = x.requires_grad, y.requires_grad
     roles = x.role.gradient, y.role.gradient
@@ -258,7 +266,9 @@ def _times(x: Tensor, y: Tensor, role: Role) -> Tensor:
 def product_and_bias(
     bias: Tensor, x: Tensor, y: Tensor, role: Role | None, beta: Number = 1
 ) -> Tensor:
+    refusing.of_matrices(x, y)
     rows, columns = x.shape[0], y.shape[1]
+    refusing.expanded(bias.shape, (rows, columns))
     is_row = bias.shape in ((columns,), (1, columns)) and bias.is_contiguous and beta == 1
     by_lt = is_row or _is_added_by_lt(bias, (rows, columns))
     out = _product(x, y, (rows, columns), role, biased=by_lt and y.shape[0] > 1 and columns > 1)

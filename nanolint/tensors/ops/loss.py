@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL, FLOAT16, FLOAT32, FLOATING, INT64, UINT8
 from nanolint.tensors.ops.autocast import to_float32
@@ -19,6 +20,7 @@ from nanolint.tensors.ops.reductions import sum
 from nanolint.tensors.ops.sorting import Chosen, max
 from nanolint.tensors.ops.sums import reduction as reduction_scratch
 from nanolint.tensors.ops.views import cast, contiguous, reshape
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced
 from nanolint.tensors.unknown import NotModelled
@@ -195,16 +197,25 @@ def nll_loss(
 ) -> Tensor:
     """``F.nll_loss``; without a reduction one loss for each class.
 
-    Raises ValueError, compiled too, for classes that PyTorch refuses, as LossNLL.cpp does.
+    Raises Refused, compiled too, for classes that PyTorch refuses, as LossNLL.cpp does.
     """
     if target.dtype not in (INT64, UINT8):
-        raise ValueError(f"the classes are {target.dtype}: PyTorch takes int64")
+        name = refusing.scalar_name(target.dtype)
+        raise Refused(f"expected target dtype to be Long or Byte, but got {name}")
     fitting = (*log.shape[:-1][:1], *log.shape[2:])
     if fitting[:1] != target.shape[:1]:
         rows, of = log.shape[0], target.shape[0] if target.shape else 1
-        raise ValueError(f"Expected input batch_size ({rows}) to match target batch_size ({of})")
+        raise Refused(
+            f"Expected input batch_size ({rows}) to match target batch_size ({of}).", ValueError
+        )
     if fitting != target.shape:
-        raise ValueError(f"Expected target size {[*fitting]}, got {[*target.shape]}")
+        raise Refused(f"Expected target size {[*fitting]}, got {[*target.shape]}")
+    if weight is not None and weight.shape != (log.shape[min(1, log.ndim - 1)],):
+        raise Refused(
+            f"weight tensor should be defined either for all {log.shape[min(1, log.ndim - 1)]} "
+            "classes or no classes but got weight tensor of shape: "
+            f"{refusing.sizes(weight.shape)}"
+        )
     return nll_loss_nd(log, target, weight, ignore_index, reduction)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.tape.constants import LAYER_NORM_PARTIAL_TOKENS
 from nanolint.tape.torch import RMS_NORM_FLOAT32_SINCE, RMS_NORM_FUSED_SINCE
+from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record_all
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.layout import is_contiguous
@@ -41,6 +42,8 @@ def layer_norm(
     source = to_float32(x)
     device, shape, dtype = x.device, x.shape, source.dtype
     inner = tuple(normalized_shape)
+    refusing.normalized_over(x, inner)
+    refusing.of_one_type(source, scale)
     width = prod(inner)
     rows = x.numel // width
     in_order = contiguous(source)
@@ -123,6 +126,7 @@ def rms_norm(
     One kernel since torch 2.9, but for images whose channels move fastest and for a weight of
     another type; float32 under autocast since 2.12.
     """
+    refusing.normalized_over(x, tuple(normalized_shape), separator="")
     release, dimensions = x.device.release, len(normalized_shape)
     casts = release >= RMS_NORM_FLOAT32_SINCE
     scale = to_float32(weight) if weight is not None and casts else weight

@@ -13,6 +13,7 @@ from nanolint.tensors.dtypes import INT64
 from nanolint.tensors.layout import normalized
 from nanolint.tensors.ops.creation import create
 from nanolint.tensors.ops.views import as_view
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced
 
@@ -44,7 +45,18 @@ def sliced(x: Tensor, dim: int, length: int, step: int = 1, start: int | None = 
 
 def select(x: Tensor, dim: int, index: int) -> Tensor:
     """``x[..., index]``."""
+    if not x.ndim:
+        raise Refused(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+            "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number",
+            IndexError,
+        )
     dim, whole = normalized(dim, x.ndim), x.shape
+    if not -whole[dim] <= index < whole[dim]:
+        size = whole[dim]
+        raise Refused(
+            f"index {index} is out of bounds for dimension {dim} with size {size}", IndexError
+        )
     shape = (*whole[:dim], *whole[dim + 1 :])
     strides = (*x.strides[:dim], *x.strides[dim + 1 :])
     how = ("select", dim, index + whole[dim] if index < 0 else index)
@@ -58,6 +70,11 @@ def split(x: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) 
     if isinstance(sizes, int):
         full, rest = divmod(whole[dim], sizes)
         sizes = [sizes] * full + ([rest] if rest else [])
+    elif sum(sizes) != whole[dim]:
+        raise Refused(
+            f"split_with_sizes expects split_sizes to sum exactly to {whole[dim]} (input tensor's "
+            f"size at dimension {dim}), but got split_sizes={list(sizes)}"
+        )
     shapes = [(*whole[:dim], size, *whole[dim + 1 :]) for size in sizes]
     outs = [x.view(shape, x.strides, x.role.reshaped) for shape in shapes]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.layout import (
     contiguous_strides,
@@ -18,6 +19,7 @@ from nanolint.tensors.layout import (
     normalized,
     view_strides,
 )
+from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced, tracer_at
 
@@ -47,12 +49,15 @@ def sizes_of(sizes: Sequence[int | Sequence[int]]) -> Shape:
 def view(x: Tensor, *size: int | Sequence[int]) -> Tensor:
     """``x.view(size)``; one size may be -1.
 
-    Raises ValueError where only a copy has that shape.
+    Raises Refused if only a copy has that shape.
     """
     shape = _completed(sizes_of(size), x.numel)
     strides = view_strides(x.shape, x.strides, shape)
     if strides is None:
-        raise ValueError(f"{x} with strides {x.strides} has no view of shape {shape}")
+        raise Refused(
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
     return as_view(x, VIEW, shape, strides, _reshaping(x.shape))
 
 
@@ -106,6 +111,12 @@ def permute(x: Tensor, *order: int | Sequence[int]) -> Tensor:
     """``x.permute(order)``."""
     ndim = x.ndim
     dims = [normalized(dim, ndim) for dim in sizes_of(order)]
+    if len(dims) != ndim:
+        raise Refused(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {ndim} is not equal "
+            f"to len(dims) = {len(dims)}"
+        )
     back = [dims.index(dim) for dim in range(len(dims))]
     return as_view(
         x,
@@ -121,6 +132,7 @@ def expand(x: Tensor, *size: int | Sequence[int]) -> Tensor:
     wanted = sizes_of(size)
     missing = len(wanted) - x.ndim
     shape = tuple(x.shape[dim - missing] if size == -1 else size for dim, size in enumerate(wanted))
+    refusing.expanded(x.shape, shape)
     strides = expanded_strides(x.shape, x.strides, shape)
     return as_view(x, ("expand",), shape, strides, lambda g: [g], x.role.reshaped)
 
@@ -251,6 +263,12 @@ def _reshaping(shape: Shape) -> Callable[[Tensor], list[Tensor | None]]:
 
 def _completed(shape: Shape, numel: int) -> Shape:
     if -1 not in shape:
+        if prod(shape) != numel:
+            raise Refused(f"shape '{refusing.sizes(shape)}' is invalid for input of size {numel}")
         return shape
+    if shape.count(-1) > 1:
+        raise Refused("only one dimension can be inferred")
     known = -prod(shape)
+    if known and numel % known:
+        raise Refused(f"shape '{refusing.sizes(shape)}' is invalid for input of size {numel}")
     return tuple(numel // known if size == -1 and known else size for size in shape)

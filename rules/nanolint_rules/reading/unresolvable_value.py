@@ -37,6 +37,8 @@ def unresolvable_value(context: Context) -> Findings:
 
 
 def _is_reported_elsewhere(context: Context, unresolved: Unresolved) -> bool:
+    if unresolved.stop is not None:  # NL6
+        return True
     value = context.value(unresolved.key)
     if unresolved.key == "n_head":  # NL303 says which width would do
         return integer(value) is not None

@@ -57,10 +57,10 @@ def written(**given: str) -> str:
 @pytest.mark.parametrize(
     ("word", "given", "reason"),
     [
-        ("CONFIG", "depth=2", "Config() got an unexpected argument 'depth'"),
+        ("CONFIG", "depth=2", "Config() got an unexpected keyword argument 'depth'"),
         ("CONFIG", "64, 2", "Config() takes 1 arguments"),
         ("WIDTH", "2", "__init__() takes 2 arguments, not 3"),
-        ("OPTIMIZER", "decay=0.1", "make_optimizer() got an unexpected argument 'decay'"),
+        ("OPTIMIZER", "decay=0.1", "make_optimizer() got an unexpected keyword argument 'decay'"),
         ("TARGETS", "x", "forward() takes 2 arguments, not 3"),
     ],
 )

@@ -116,6 +116,8 @@ class RMSNorm(Module):
 class Dropout(Module):
     def __init__(self, p=0.5, inplace=False):
         super().__init__()
+        if p < 0.0 or p > 1.0:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.inplace = inplace
         self.p = p
 

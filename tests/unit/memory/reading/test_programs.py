@@ -267,7 +267,7 @@ def test_a_field_that_no_argument_sets_is_set_behind() -> None:
     """
     assert read(text_of("x = x * Settings().factor", above=above)).events
     wrong = above.replace("(init=False)", "()").replace("width: int = 32", "width: int")
-    assert "misses the argument" in unread(text_of("x = x * Settings(32).factor", above=wrong))
+    assert "missing 1 required" in unread(text_of("x = x * Settings(32).factor", above=wrong))
 
 
 def test_what_cannot_be_called_raises() -> None:

@@ -1,0 +1,61 @@
+"""A run that is known to stop, as a finding: when, with what words, on which line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanolint.diagnostics import SourceLine, Span
+from nanolint.rule.api import Finding
+from nanolint.rule.holders import file_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nanolint.rule.api import Findings
+    from nanolint.rule.context import Context
+    from nanolint.run.stop import Cause, Line, Stop
+
+MOST_SHOWN = 3  # lines of other files, among the notes
+
+
+def stops(context: Context, cause: Cause) -> Findings:
+    """Yields the finding of a run that stops by ``cause``, once for the file."""
+    for unresolved in context.settings.unresolved:
+        stop = unresolved.stop
+        if stop is not None and stop.cause is cause:
+            elsewhere = tuple(_elsewhere(context, stop))
+            yield Finding(
+                message=f"the run stops {stop.when}: {stop.text}",
+                span=_span(context, stop),
+                notes=tuple(map(str, elsewhere[:MOST_SHOWN])),
+                holders=elsewhere,
+            )
+            return
+
+
+def _span(context: Context, stop: Stop) -> Span:
+    """The innermost line that is in the file; its values if none is."""
+    lines = context.text.splitlines()
+    for each in stop.lines:
+        if each.number <= len(lines) and _is_here(context, each):
+            source = lines[each.number - 1]
+            start = context.lines.offset(each.number, 1)
+            indent = len(source) - len(source.lstrip())
+            return Span(start + indent, start + len(source.rstrip()))
+    return context.span("batch_size", "block_size")
+
+
+def _is_here(context: Context, line: Line) -> bool:
+    path = file_of(context, line.path)
+    if path is None or context.path is None:
+        return line.path == (context.path.name if context.path else "")
+    return path.absolute() == context.path.absolute()
+
+
+def _elsewhere(context: Context, stop: Stop) -> Iterator[SourceLine]:
+    """The lines of other files that lead there, the one that raises first."""
+    for place, each in enumerate(stop.lines):
+        path = file_of(context, each.path)
+        if path is not None and not _is_here(context, each):
+            does = "calls it" if place else f"raises {stop.exception}"
+            yield SourceLine(path, each.number, each.source, does)

@@ -1,0 +1,47 @@
+"""What PyTorch and Python refuse, as recorded: nanolint stops there with the same words."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.gpus.lookup import find
+from nanolint.linting import registry
+from nanolint.linting.engine import lint
+from nanolint.linting.setup import Setup
+from validation.refusals import WRITTEN, scripts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = json.loads(WRITTEN.read_text("utf-8"))
+SCRIPTS = scripts()
+# The host's kernels say the same in other words than a card's.
+OTHER_WORDS = frozenset(
+    {
+        *("matmul types", "masked_fill", "masked_fill sizes", "attention mask"),
+        *("embedding of fractions", "embedding of small numbers"),
+    }
+)
+
+
+@pytest.fixture(scope="module", name="setup")
+def with_setup() -> Setup:
+    rules = tuple(each for each in registry.load().rules if each.code.startswith("NL6"))
+    return Setup(rules=rules, known_codes={}, targets=(find("rtx-4090"),))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_it_stops_where_pytorch_does(name: str, setup: Setup, tmp_path: Path) -> None:
+    found = lint(SCRIPTS[name], tmp_path / "train.py", setup).diagnostics
+    if ROWS[name] == "runs":
+        assert [each.message for each in found] == []
+        return
+    kind, words = ROWS[name]
+    (finding,) = found
+    raised, _, said = finding.message.partition(": ")[2].partition(": ")
+    assert raised == kind
+    if name not in OTHER_WORDS:
+        assert said == words

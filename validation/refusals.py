@@ -1,0 +1,190 @@
+"""Lines that PyTorch or Python refuses, each in a small script that trains, and what they raise.
+
+    python validation/refusals.py --python PYTHON    # one with torch; writes recorded/refusals.json
+
+The script runs on the host, where PyTorch checks operands as on a card. A row keeps the class and the
+first line of the words; ``runs`` rows raise nothing, and a finding there would be false.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from pathlib import Path
+
+WRITTEN = Path(__file__).with_name("recorded") / "refusals.json"
+BASE = """import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, SequentialSampler
+
+net = nn.Sequential(nn.Embedding(96, 32), nn.Linear(32, 96)).to("cuda")
+optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
+{above}
+for step in range(20):
+    x = torch.randint(96, (4, 9), device="cuda")
+    h = net[0](x)
+    loss = F.cross_entropy(net(x[:, :-1]).flatten(0, 1), x[:, 1:].flatten())
+{inside}
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ABOVE = "# before the loop"
+Q = "q = torch.zeros(1, 6, 8, 16, device='cuda')"
+INSIDE = {
+    # Products.
+    "linear width": "F.linear(h, torch.zeros(5, 31, device='cuda'))",
+    "linear type": "net[1](h.bfloat16())",
+    "mm sizes": "h[0] @ h[1]",
+    "mm fits": "h[0] @ h[1].T",
+    "bmm sizes": "torch.bmm(h, h)",
+    "bmm batches": "torch.bmm(h, h[:3].transpose(1, 2))",
+    "matmul batches broadcast": "h @ h[:1].transpose(1, 2)",
+    "matmul batches": "h[None] @ h[:3].transpose(1, 2)",
+    "vector": "h[0] @ torch.zeros(5, device='cuda')",
+    "bias": "F.linear(h, torch.zeros(5, 32, device='cuda'), torch.zeros(4, device='cuda'))",
+    "addmm bias": "torch.addmm(torch.zeros(7, device='cuda'), h[0], h[0].T)",
+    "matmul types": "h @ h.double().transpose(1, 2)",
+    # Elements.
+    "add sizes": "h + torch.zeros(31, device='cuda')",
+    "mul sizes": "h * h[:3]",
+    "add types": "h + x[..., None]",
+    "in place sizes": "y = x[0].clone(); y += x",
+    "in place type": "y = x.clone(); y += 0.5",
+    "in place division": "y = x.clone(); y /= 2",
+    "in place on a leaf": "net[1].weight += 1",
+    "in place without gradients": "with torch.no_grad(): net[1].bias += 1",
+    "where": "torch.where(x, x, x)",
+    "masked_fill": "h.masked_fill(x[..., None], 0.0)",
+    "masked_fill sizes": "h.masked_fill(x > 3, 0.0)",
+    # Views.
+    "view": "h.transpose(1, 2).view(4, -1)",
+    "view of too many": "h.view(5, -1)",
+    "reshape of a transpose": "h.transpose(1, 2).reshape(4, -1)",
+    "reshape": "h.reshape(5, 7)",
+    "two unknown": "h.reshape(-1, -1)",
+    "permute": "h.permute(0, 2)",
+    "transpose": "h.transpose(1, 3)",
+    "transpose from behind": "h.transpose(-1, -3)",
+    "expand": "x.expand(4, 10)",
+    "expand from one": "x[:1].expand(4, 9)",
+    "split": "x.split([4, 4], dim=1)",
+    "unpack a split": "a, b = x.split(4, dim=1)",
+    "chunk": "a, b, c = x.chunk(3, dim=1)",
+    "cat": "torch.cat([x, x[:, :3]])",
+    "cat along": "torch.cat([x, x[:, :3]], dim=1)",
+    "cat dimensions": "torch.cat([x, x[0]])",
+    "stack": "torch.stack([x[0], x[0, :3]])",
+    "squeeze": "h.squeeze(3)",
+    "unsqueeze": "h.unsqueeze(4)",
+    # Indices.
+    "row": "x[4]",
+    "row from behind": "x[-4]",
+    "column": "x[:, 9]",
+    "dimensions": "x[0, 0, 0]",
+    "number": "loss[0]",
+    "gather type": "x.gather(1, x.float())",
+    "embedding of fractions": "net[0](x.float())",
+    "embedding of small numbers": "net[0](x.to(torch.int16))",
+    "embedding of int32": "net[0](x.int())",
+    # Norms, attention, losses.
+    "layer_norm": "F.layer_norm(h, (31,))",
+    "layer_norm of two": "F.layer_norm(h, (9, 32))",
+    "rms_norm": "F.rms_norm(h, (31,))",
+    "rms_norm argument": "F.rms_norm(h, (32,), epsilon=1e-6)",
+    "attention types": f"{Q}; F.scaled_dot_product_attention(q, q.bfloat16(), q.bfloat16())",
+    "attention heads": f"{Q}; F.scaled_dot_product_attention(q, q[:, :4], q[:, :4])",
+    "attention of groups": f"{Q}; F.scaled_dot_product_attention(q, q[:, :3], q[:, :3],"
+    " enable_gqa=True)",
+    "attention widths": f"{Q}; F.scaled_dot_product_attention(q, q[..., :8], q)",
+    "attention mask": f"{Q}; F.scaled_dot_product_attention(q, q, q, attn_mask=q[0, 0, :7, :8])",
+    "attention mask and causal": f"{Q}; F.scaled_dot_product_attention(q, q, q,"
+    " attn_mask=q[0, 0, :8, :8], is_causal=True)",
+    "classes of 32 bits": "F.cross_entropy(net(x).flatten(0, 1), x.flatten().int())",
+    "classes of another order": "F.cross_entropy(net(x), x)",
+    "classes in order": "F.cross_entropy(net(x).transpose(1, 2), x)",
+    "rows of classes": "F.cross_entropy(net(x).flatten(0, 1), x[:, 1:].flatten())",
+    "weights of classes": "F.cross_entropy(net(x).flatten(0, 1), x.flatten(),"
+    " weight=torch.ones(9, device='cuda'))",
+    "bce": "F.binary_cross_entropy_with_logits(h, x.float())",
+    # Autograd.
+    "detached": "loss = loss.detach()",
+    "backward twice": "loss.backward()",
+    "backward kept": "loss.backward(retain_graph=True)",
+    "backward of many": "net(x).backward()",
+    "backward of many with a gradient": "y = net(x); y.backward(torch.ones_like(y))",
+    "item of many": "x.item()",
+    "item": "loss.item()",
+    "truth of many": "assert x > 3",
+    "numpy with a gradient": "loss.cpu().numpy()",
+    # Python.
+    "name": "print(lss)",
+    "attribute of a module": "net.foo()",
+    "attribute of an optimizer": "optimizer.zero_grads()",
+    "attribute of a tensor": "x.vieww(-1)",
+    "too many values": "a, b = x.shape, 1, 2",
+    "too few values": "a, b, c = x.shape",
+    "division by zero": "z = 1 / (step - step)",
+    "remainder by zero": "z = 4 % (step - step)",
+    "caught": "try:\n        h.view(5, 7)\n    except RuntimeError:\n        pass",
+    "caught by its own": "try:\n        x[9]\n    except IndexError:\n        pass",
+    "caught by another": "try:\n        x[9]\n    except ValueError:\n        pass",
+    "asked for": "if hasattr(optimizer, 'zero_grads'): optimizer.zero_grads()",
+}
+OUTSIDE = {
+    "assert": "assert 96 % 100 == 0, 'no'",
+    "assert that holds": "assert 96 % 32 == 0",
+    "raise": "if net[1].weight.shape[0] != 100: raise ValueError('a vocabulary of 100')",
+    "dropout": "nn.Dropout(1.5)",
+    "linear argument": "nn.Linear(2, 2, biass=False)",
+    "before __init__": "class M(nn.Module):\n    def __init__(self):\n"
+    "        self.a = nn.Linear(2, 2)\nM()",
+    "no parameters": "torch.optim.AdamW([p for p in net.parameters() if p.ndim > 3])",
+    "two groups": "torch.optim.AdamW([{'params': net.parameters()}, {'params': [net[0].weight]}])",
+    "optimizer argument": "torch.optim.AdamW(net.parameters(), learning_rate=1)",
+    "prefetch": "DataLoader([1, 2], num_workers=0, prefetch_factor=2)",
+    "sampler and shuffle": "DataLoader([1, 2], sampler=SequentialSampler([1, 2]), shuffle=True)",
+    "missing argument": "def f(a, b): return a\nf(1)",
+    "before it is bound": "def f():\n    n += 1\nf()",
+}
+
+
+def scripts() -> dict[str, str]:
+    """Each script by its name."""
+    found = {name: BASE.format(above=ABOVE, inside=f"    {line}") for name, line in INSIDE.items()}
+    return found | {
+        name: BASE.format(above=line, inside="    # nothing") for name, line in OUTSIDE.items()
+    }
+
+
+RUN = """
+import json, sys
+found = {}
+for name, text in json.load(sys.stdin).items():
+    try:
+        exec(compile(text, name, "exec"), {"__name__": "__main__"})
+        found[name] = "runs"
+    except BaseException as error:
+        found[name] = [type(error).__name__, str(error).partition("\\n")[0]]
+print("\\n" + json.dumps(found))
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--python", required=True, help="an interpreter with torch")
+    python = parser.parse_args().python
+    on_host = {name: text.replace("'cuda'", "'cpu'").replace('"cuda"', '"cpu"')
+               for name, text in scripts().items()}  # fmt: skip
+    done = subprocess.run(
+        (python, "-c", RUN), input=json.dumps(on_host), capture_output=True, text=True, check=True
+    )
+    rows = json.loads(done.stdout.splitlines()[-1])
+    WRITTEN.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+    print(f"{sum(each != 'runs' for each in rows.values())} of {len(rows)} raise")
+
+
+if __name__ == "__main__":
+    main()
