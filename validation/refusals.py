@@ -2,7 +2,7 @@
 
     python validation/refusals.py --python PYTHON    # one with torch; writes recorded/refusals.json
 
-The script runs on the host, where PyTorch checks operands as on a card. A row keeps the class and the
+The script runs on the host, where PyTorch checks as on a card. A row keeps the class and the
 first line of the words; ``runs`` rows raise nothing, and a finding there would be false.
 """
 

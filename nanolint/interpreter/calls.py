@@ -40,8 +40,8 @@ from nanolint.interpreter.values import (
 )
 from nanolint.interpreter.watched import LOOKED_INTO, look
 from nanolint.run.stop import Cause
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import Tensor
+from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,10 +9,11 @@ from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from nanolint.interpreter.values import Value
-    from nanolint.tensors.refusing import Refused
+    from nanolint.tensors.unknown import Refused
 
 Failure = TypeVar("Failure", bound=BaseException)
 _MARK = "_nanolint_certain"
+_ANYWHERE = "_nanolint_certain_anywhere"
 # What tensors have and neither tuples, torch.Size nor what torch.max gives.
 OF_TENSORS = frozenset(
     {
@@ -23,8 +24,11 @@ OF_TENSORS = frozenset(
 )
 
 
-def certain(error: Failure, cause: Cause | None = None) -> Failure:
-    """The same, marked with its cause; without one that follows from its class."""
+def certain(error: Failure, cause: Cause | None = None, *, anywhere: bool = False) -> Failure:
+    """The same, marked with its cause; without one that follows from its class.
+
+    ``anywhere``: it rests on nothing that the machine may have, such as a file.
+    """
     if cause is None:
         cause = Cause.NAME
         if isinstance(error, AssertionError):
@@ -32,7 +36,14 @@ def certain(error: Failure, cause: Cause | None = None) -> Failure:
         elif isinstance(error, ImportError):
             cause = Cause.IMPORT
     setattr(error, _MARK, cause)
+    if anywhere:
+        setattr(error, _ANYWHERE, True)
     return error
+
+
+def is_certain_anywhere(error: BaseException) -> bool:
+    """Whether it was marked so."""
+    return hasattr(error, _ANYWHERE)
 
 
 def refusal(error: Refused) -> Exception:

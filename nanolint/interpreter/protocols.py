@@ -23,8 +23,9 @@ from nanolint.interpreter.values import (
     Unknown,
 )
 from nanolint.tape.guarded import Span, as_key
-from nanolint.tensors.refusing import AMBIGUOUS, Refused
+from nanolint.tensors.refusing import AMBIGUOUS
 from nanolint.tensors.tensor import Tensor
+from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

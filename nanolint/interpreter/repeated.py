@@ -14,8 +14,8 @@ from nanolint.tape.torch import CACHED_CASTS_LEARN_SINCE
 from nanolint.tensors.autograd import TWICE, Entangled, Leaf, numbers, run_graph
 from nanolint.tensors.device import Storage
 from nanolint.tensors.gradients import land, matched, receive, take_off
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import Node, Tensor, empty
+from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

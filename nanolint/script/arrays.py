@@ -25,6 +25,7 @@ from nanolint.script.alike import until_alike
 from nanolint.script.array_functions import NUMPY, kind_of
 from nanolint.script.chances import DATA, of_numpy
 from nanolint.script.lengths import Lengths
+from nanolint.tensors import refusing
 from nanolint.tensors.dtypes import FLOAT64, INT32, INT64, INTEGER, Dtype
 from nanolint.tensors.ops.conversion import to
 from nanolint.tensors.ops.joining import stack
@@ -202,6 +203,11 @@ def _copied(_machine: Script, x: Tensor, *_: Value, **__: Value) -> Tensor:
     return x
 
 
+def _numpy(_machine: Script, x: Tensor, *_: Value, **__: Value) -> Tensor:
+    refusing.without_gradient(x)
+    return x
+
+
 def _bytes(machine: Script, _x: Tensor, *_: Value, **__: Value) -> Value:
     return machine.unknown(CONTENTS)
 
@@ -209,7 +215,7 @@ def _bytes(machine: Script, _x: Tensor, *_: Value, **__: Value) -> Value:
 OF_ARRAYS: dict[str, Callable[..., Value]] = {
     "astype": _astype,
     "copy": _copied,
-    "numpy": _copied,
+    "numpy": _numpy,
     "pin_memory": _copied,
     "tobytes": _bytes,
 }

@@ -18,6 +18,7 @@ from nanolint.interpreter.interpreter import parsed
 from nanolint.interpreter.scopes import Frame, Kind
 from nanolint.interpreter.values import Event, Manager, Namespace, Place, Unknown, Unread
 from nanolint.run.program import SETTINGS
+from nanolint.run.stop import Cause
 from nanolint.script import (
     checked,
     deciding,
@@ -265,7 +266,8 @@ class Reader(Values):
                 is_late = self.turns.left and isinstance(node, ast.Assert)
                 if not is_late and not is_demanded(self, node, frame):
                     if self.builds or _compares_weights(frame):
-                        certain(error)  # it follows from the model's sizes and the checkpoint's
+                        # It follows from the model's sizes and the checkpoint's.
+                        certain(error, Cause.CHECK, anywhere=True)
                     raise
                 ended = None  # it asks what only holds behind a loop's true end, or of torchrun
             except CATCHABLE as error:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import capability_of, has_bfloat16, refuses_float8
-from nanolint.interpreter.certain import cause_of, is_certain
+from nanolint.interpreter.certain import cause_of, is_certain, is_certain_anywhere
 from nanolint.interpreter.exceptions import CATCHABLE, callers_of, uncollected
 from nanolint.interpreter.values import Raised, Unread
 from nanolint.interpreter.watched import given
@@ -151,7 +151,8 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     tape, made_up = machine.card.tape, machine.made_up
     if tape.assumed or tape.doubts or machine.doubts or made_up.is_lost:
         return None
-    if cause is Cause.CHECK and (machine.presumes or made_up.compared):
+    may_hang = machine.presumes or made_up.compared
+    if cause is Cause.CHECK and may_hang and not is_certain_anywhere(error):
         return None
     if any(made_up.has(int(each)) for each in re.findall(r"\d+", words)):
         return None

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.tensors.gradients import changed, land, lies_as, matched, receive, take_off
 from nanolint.tensors.layout import is_dense
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.saving import saver_at
 from nanolint.tensors.tensor import Node, empty
 from nanolint.tensors.tracing import tracer_at
-from nanolint.tensors.unknown import NotModelled
+from nanolint.tensors.unknown import NotModelled, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import prod
 from typing import TypeAlias
 
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.sized import of_sizes
+from nanolint.tensors.unknown import Refused
 
 Shape: TypeAlias = tuple[int, ...]
 Strides: TypeAlias = tuple[int, ...]

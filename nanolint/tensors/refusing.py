@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.tensors.dtypes import BOOL, COMPLEX, FLOATING, INT32, INT64, UINT8
+from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,17 +35,6 @@ LOWER = {"bfloat16": "c10::BFloat16", "float16": "c10::Half", "float64": "double
 
 
 AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
-
-
-class Refused(ValueError):
-    """PyTorch raises ``kind`` with these words; ``of_graph``: because of the graph of autograd."""
-
-    def __init__(
-        self, words: str, kind: type[Exception] = RuntimeError, *, of_graph: bool = False
-    ) -> None:
-        super().__init__(words)
-        self.kind = kind
-        self.of_graph = of_graph
 
 
 def scalar_name(dtype: Dtype) -> str:
@@ -254,6 +244,14 @@ def written_over(out: Dtype, result: Dtype) -> None:
         raise Refused(
             f"result type {scalar_name(result)} can't be cast to the desired output type "
             f"{scalar_name(out)}"
+        )
+
+
+def without_gradient(x: Tensor) -> None:
+    """``x.numpy()``."""
+    if x.requires_grad:
+        raise Refused(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
 
 

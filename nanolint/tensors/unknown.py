@@ -1,4 +1,4 @@
-"""What cannot be said of a tensor: what its values decide, and what is not modelled."""
+"""Why an operation has no result: values decide it, it is not modelled, or PyTorch refuses it."""
 
 from __future__ import annotations
 
@@ -9,3 +9,14 @@ class DataDependent(Exception):
 
 class NotModelled(Exception):
     """An operation whose memory is not known; its text is the operation."""
+
+
+class Refused(ValueError):
+    """PyTorch raises ``kind`` with these words; ``of_graph``: because of the graph of autograd."""
+
+    def __init__(
+        self, words: str, kind: type[Exception] = RuntimeError, *, of_graph: bool = False
+    ) -> None:
+        super().__init__(words)
+        self.kind = kind
+        self.of_graph = of_graph

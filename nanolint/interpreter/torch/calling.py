@@ -12,9 +12,8 @@ from nanolint.interpreter.values import Native, Unknown
 from nanolint.tensors.device import Device, NotTraced
 from nanolint.tensors.names import call
 from nanolint.tensors.parameter import LeafTensor
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import Tensor
-from nanolint.tensors.unknown import DataDependent, NotModelled
+from nanolint.tensors.unknown import DataDependent, NotModelled, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,6 +18,7 @@ from nanolint.interpreter.values import (
     TensorClass,
     Unknown,
 )
+from nanolint.tensors import refusing
 from nanolint.tensors.autograd import Leaf, run_backward
 from nanolint.tensors.device import Device
 from nanolint.tensors.dtypes import DTYPES, FLOAT32, FLOATING, Dtype
@@ -26,8 +27,8 @@ from nanolint.tensors.ops.conversion import to
 from nanolint.tensors.ops.creation import zeros_like
 from nanolint.tensors.ops.parts import select, unbind
 from nanolint.tensors.parameter import LeafTensor, Parameter
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tracing import tracer_at
+from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,10 +101,8 @@ def _contents(machine: Machine, name: str, x: Tensor) -> Value:
             "to host memory first.",
             TypeError,
         )
-    if name == "numpy" and x.requires_grad:
-        raise Refused(
-            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
+    if name == "numpy":
+        refusing.without_gradient(x)
     if name == "item":
         kind = Real if x.dtype.kind == FLOATING else Figure
         return kind(CONTENTS, machine.place)

@@ -13,11 +13,10 @@ from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.ops.cub import radix_sort_bytes, scan_bytes, unique_bytes
 from nanolint.tensors.ops.views import contiguous, reshape
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.role import role as role_of
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced
-from nanolint.tensors.unknown import NotModelled
+from nanolint.tensors.unknown import NotModelled, Refused
 
 if TYPE_CHECKING:
     from nanolint.tensors.asked import Card

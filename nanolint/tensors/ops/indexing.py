@@ -15,10 +15,9 @@ from nanolint.tensors.ops.cub import radix_sort_bytes
 from nanolint.tensors.ops.parts import select, sliced
 from nanolint.tensors.ops.pointwise import mul
 from nanolint.tensors.ops.views import alias, expand, unsqueeze
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import Tensor, empty
 from nanolint.tensors.tracing import traced
-from nanolint.tensors.unknown import DataDependent, NotModelled
+from nanolint.tensors.unknown import DataDependent, NotModelled, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,10 +19,9 @@ from nanolint.tensors.ops.creation import filled, full_of
 from nanolint.tensors.ops.linear import product_and_bias
 from nanolint.tensors.ops.pointwise import div, elementwise, lerp, mul, neg, result_type
 from nanolint.tensors.ops.views import cast, expand, preserved
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import Tensor, autograd_follows, empty
 from nanolint.tensors.tracing import tracer_at
-from nanolint.tensors.unknown import NotModelled
+from nanolint.tensors.unknown import NotModelled, Refused
 from nanolint.tensors.work import of_product
 
 if TYPE_CHECKING:

@@ -20,10 +20,9 @@ from nanolint.tensors.ops.reductions import sum
 from nanolint.tensors.ops.sorting import Chosen, max
 from nanolint.tensors.ops.sums import reduction as reduction_scratch
 from nanolint.tensors.ops.views import cast, contiguous, reshape
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced
-from nanolint.tensors.unknown import NotModelled
+from nanolint.tensors.unknown import NotModelled, Refused
 
 if TYPE_CHECKING:
     from nanolint.tensors.dtypes import Dtype, Number

@@ -13,9 +13,9 @@ from nanolint.tensors.dtypes import INT64
 from nanolint.tensors.layout import normalized
 from nanolint.tensors.ops.creation import create
 from nanolint.tensors.ops.views import as_view
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced
+from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,9 +19,9 @@ from nanolint.tensors.layout import (
     normalized,
     view_strides,
 )
-from nanolint.tensors.refusing import Refused
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced, tracer_at
+from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

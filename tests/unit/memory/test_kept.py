@@ -12,6 +12,7 @@ from nanolint.gpus.lookup import find
 from nanolint.interpreter.values import Place, Unread
 from nanolint.recording import family, kept, recorded, recording
 from nanolint.run.program import ReadScript, SourceText
+from nanolint.run.stop import Cause, Line, Stop
 from nanolint.tape.located import Located
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.trainers.nanogpt.resolve import default_run
@@ -121,12 +122,16 @@ def test_why_a_script_cannot_be_read_is_kept(monkeypatch: pytest.MonkeyPatch) ->
     assert str(again.value) == str(first.value) and again.value.place == Place("train.py", 2)
 
 
-@pytest.mark.parametrize("ends", [False, True])
-def test_an_unread_keeps_what_is_known_of_it(ends: bool) -> None:
+STOP = Stop(Cause.NAME, "KeyError", "'a'", "in step 1", (Line("train.py", 3, "print(a['a'])"),))
+
+
+@pytest.mark.parametrize("stop", [None, STOP])
+def test_an_unread_keeps_what_is_known_of_it(stop: Stop | None) -> None:
     error = Unread("a reason \udc80", Place("train.py", 3))
-    error.ends = error.decided = ends
+    error.stop, error.decided = stop, stop is not None
     found = kept.read(kept.written(error))
-    assert isinstance(found, Unread) and (found.ends, found.decided) == (ends, ends)
+    assert isinstance(found, Unread)
+    assert (found.stop, found.decided) == (error.stop, error.decided)
     assert (str(found), found.place) == (str(error), error.place)
 
 

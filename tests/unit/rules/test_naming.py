@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from nanolint.rule import Rule
 
 
-PREFIXES = {"reading": "NL0", "memory": "NL1", "gpu": "NL2", "config": "NL3", "torch": "NL4"}
+PREFIXES = {
+    "reading": "NL0",
+    "memory": "NL1",
+    "gpu": "NL2",
+    "config": "NL3",
+    "torch": "NL4",
+    "running": "NL6",
+}
 
 # "allow NAME" must read well: a name says what is bad, never what to do about it.
 CURES: tuple[str, ...] = (

@@ -70,8 +70,8 @@ def test_a_script_that_fails_before_it_has_trained_is_no_run(tmp_path: Path, cer
     explained(tmp_path, CONFIG, script=script)
     config = tmp_path / "config" / "train_words.py"
     said = " ".join(nanolint("--gpu", "rtx-4070", str(config)).out.split())
-    assert "name 'log_media' is not defined (train.py:" in said
-    assert ("because of the run" in said) is certain
+    assert "NameError: name 'log_media' is not defined" in said and "train.py:" in said
+    assert ("the run stops in step 1" in said) is certain
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_a_name_that_a_function_uses_before_it_binds_it_is_not_the_modules(
         return
     said = " ".join(nanolint("--gpu", "rtx-4070", str(tmp_path / "config")).out.split())
     assert "cannot access local variable" in said
-    assert "(train.py:" in said
-    assert ("because of the run" in said) is certain
+    assert "train.py:" in said
+    assert ("the run stops before step 1" in said) is certain
 
 
 @pytest.mark.parametrize("fails", [True, False])

@@ -124,4 +124,4 @@ def test_a_batch_that_stays_on_the_host_has_no_number(tmp_path: Path) -> None:
     parts = {"sample": KNOWN, "length": "48", "loaded": PLAIN, "count": "1000", "imports": ""}
     path.write_text(SCRIPT.format(passed="x, y", **parts), encoding="utf-8")
     found = nanolint("explain", str(path), "--gpu", "rtx-4090")
-    assert "on another device than the weights" in found.out + found.err
+    assert "Expected all tensors to be on the same device" in found.out + found.err

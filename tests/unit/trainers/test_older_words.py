@@ -104,7 +104,11 @@ def test_what_keeps_a_later_evaluation_from_being_read_is_said_with_its_line(
     ("old", "new", "why"),
     [
         ("Variable(z)", "Variable(z, requires_grad=True)", "Variable that learns"),
-        ("y.view(-1))", "y.int().view(-1))", "the classes are int32"),
+        (
+            "y.view(-1))",
+            "y.int().view(-1))",
+            "target dtype to be Long or Byte, but got Int",
+        ),
         ("LongTensor(32, 20)", "LongTensor(32, 20, device='cuda')", "a torch.LongTensor of device"),
     ],
 )

@@ -188,7 +188,7 @@ def test_modules_of_the_project_are_imported() -> None:
 
 
 def test_what_is_filled_may_be_named() -> None:
-    made = "self.own = nn.Parameter(torch.empty(8, 8))"
+    made = "self.own = nn.Parameter(torch.empty(32, 32))"
     filled = [
         f"{made}\nnn.init.normal_({each}, std=0.02)" for each in ("self.own", "tensor=self.own")
     ]
@@ -295,8 +295,9 @@ def test_sizes_of_einops_go_by_any_name(name: str) -> None:
     above = "import einops\n"
     named = f"x = einops.rearrange(x, 'b t (c {name}) -> {name} b t c', {name}=4) * 2\n"
     named += f"x = einops.reduce(x, '{name} b t c -> b t c', reduction='sum', {name}=4)"
+    named += "\nx = torch.cat([x] * 4, -1)"
     plain = "x = einops.rearrange(x, 'b t (c k) -> k b t c', k=4) * 2\n"
-    plain += "x = einops.reduce(x, 'k b t c -> b t c', 'sum')"
+    plain += "x = einops.reduce(x, 'k b t c -> b t c', 'sum')\nx = torch.cat([x] * 4, -1)"
     assert read(text_of(named, above=above)).sizes == read(text_of(plain, above=above)).sizes
 
 

@@ -125,7 +125,8 @@ def test_an_argument_that_only_a_run_tells_is_named_where_it_matters(tmp_path: P
 
 
 def test_the_largest_micro_batch_is_the_one_that_trying_them_all_finds(tmp_path: Path) -> None:
-    found = read(tmp_path, GATED, "compile=False", "batch_size=6", "gradient_accumulation_steps=20")
+    settings = "compile=False", "batch_size=6", "gradient_accumulation_steps=20"
+    found = read(tmp_path, GATED + FUSED_ADAMW, *settings)
     run = found.read.run if found.read else found.run
     assert run is not None and run.program is not None
     found_on = dict[int, int | None]()

@@ -1,10 +1,14 @@
-"""A keyword that nanolint does not know, of a class of a library: a doubt with its line."""
+"""A keyword that nanolint does not know, of a class of a library: an error if no release of PyTorch
+has it, else a doubt with its line."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from validation.read_scripts import read_whole
+import pytest
+
+from nanolint.interpreter.torch import signatures
+from validation.read_scripts import NotRead, read_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +42,18 @@ for step in range(4):
 """
 
 
-def test_a_keyword_that_is_not_known_is_a_doubt_with_its_line(tmp_path: Path) -> None:
+def test_a_keyword_that_no_release_has_stops_the_run(tmp_path: Path) -> None:
+    for line in ("nn.Linear(8, 8", "torch.optim.AdamW(model.parameters()"):
+        text = f"{BEFORE}{line}, never_heard_of=1){AFTER}"
+        (tmp_path / "train.py").write_text(text, encoding="utf-8")
+        with pytest.raises(NotRead, match="got an unexpected keyword argument 'never_heard_of'"):
+            read_whole(tmp_path, "python train.py", "a100-80gb", (2, 15), eager=False)
+
+
+def test_a_keyword_that_is_not_known_is_a_doubt_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signatures, "takes_no", lambda *_: False)
     lines = [f"{each}, never_heard_of=1)" for each in MADE]
     (tmp_path / "train.py").write_text(BEFORE + "\n".join(lines) + AFTER, encoding="utf-8")
     found = read_whole(tmp_path, "python train.py", "a100-80gb", (2, 15), eager=False)
