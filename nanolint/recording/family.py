@@ -250,7 +250,7 @@ def _differences(one: Numbers, other: Numbers) -> frozenset[int]:
 def _are_alike(one: Tape, other: Tape) -> bool:
     columns = (
         *("events", "sizes", "names", "components", "phases", "steps", "flops", "trained"),
-        *("doubts", "assumed"),
+        *("doubts", "assumed", "stop"),
     )
     return all(getattr(one, each) == getattr(other, each) for each in columns)
 

@@ -45,6 +45,7 @@ class Form:
         tape.events, tape.phases = written.events, written.phases
         tape.components = written.components
         tape.doubts, tape.above, tape.assumed = written.doubts, written.above, written.assumed
+        tape.stop = written.stop
         tape.printed = [filled(each, values) for each in written.printed]
         tape.trained = [value(each) for each in written.trained]
         tape.flops = {kind: value(flops) for kind, flops in written.flops.items()}

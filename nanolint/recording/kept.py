@@ -11,13 +11,11 @@ import zlib
 from collections import deque
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from nanolint.files import cache
 from nanolint.interpreter.values import Place, Unread
-from nanolint.run.stop import Cause, Stop
-from nanolint.run.stop import Line as StopLine
+from nanolint.run.stop import Stop
 from nanolint.tape.located import Located
 from nanolint.tape.locating import Line, Where
 from nanolint.tape.tape import Component, Phase, Step, Tape
@@ -97,18 +95,14 @@ def _unread_written(error: Unread) -> dict[str, Any]:
         "path": path,
         "line": line,
         "decided": error.decided,
-        "stop": error.stop and asdict(error.stop),
+        "stop": error.stop and error.stop.written,
     }
 
 
-def _unread(
-    reason: str, path: str, line: int, *, decided: bool, stop: dict[str, Any] | None
-) -> Unread:
+def _unread(reason: str, path: str, line: int, *, decided: bool, stop: list[Any] | None) -> Unread:
     error = Unread(reason, Place(path, line))
     error.decided = decided
-    if stop is not None:
-        lines = tuple(StopLine(**each) for each in stop.pop("lines"))
-        error.stop = Stop(cause=Cause(stop.pop("cause")), lines=lines, **stop)
+    error.stop = None if stop is None else Stop.read(stop)
     return error
 
 
@@ -121,6 +115,7 @@ def _tape_written(tape: Tape) -> dict[str, Any]:
         "components": list(map(COMPONENTS.index, tape.components)),
         "phases": [(at, phase.value) for at, phase in tape.phases],
         "steps": tape.steps,
+        "stop": tape.stop and tape.stop.written,
     }
     if isinstance(tape, Located):
         said["wheres"], said["placed"] = _numbered(tape.wheres)
@@ -131,6 +126,7 @@ def _tape(said: dict[str, Any]) -> Tape:
     tape = Located() if "wheres" in said else Tape()
     for each in AS_THEY_ARE:
         setattr(tape, each, said[each])
+    tape.stop = said["stop"] and Stop.read(said["stop"])
     tape.names = [said["names"][each] for each in said["named"]]
     tape.components = [COMPONENTS[each] for each in said["components"]]
     tape.phases = [(at, Phase(phase)) for at, phase in said["phases"]]

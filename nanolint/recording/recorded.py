@@ -49,12 +49,14 @@ class Said(NamedTuple):
     assumed: tuple[str, ...]
     is_bound: bool
     trained: tuple[int, ...]
+    stop: tuple[Any, ...] | None
 
 
 @lasting(Said)
 def said_of(tape: Tape) -> Said:
     """What a tape says of itself."""
-    return Said(tuple(tape.doubts), tuple(tape.assumed), tape.is_bound, tuple(tape.trained))
+    stop = None if tape.stop is None else tape.stop.written
+    return Said(tuple(tape.doubts), tuple(tape.assumed), tape.is_bound, tuple(tape.trained), stop)
 
 
 class Recorded(Generic[OneTape]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import SourceLine, Span
+from nanolint.diagnostics import Severity, SourceLine, Span
 from nanolint.rule.api import Finding
 from nanolint.rule.holders import file_of
 
@@ -20,13 +20,14 @@ MOST_SHOWN = 3  # lines of other files, among the notes
 
 def stops(context: Context, cause: Cause) -> Findings:
     """Yields the finding of a run that stops by ``cause``, once for the file."""
-    for unresolved in context.settings.unresolved:
-        stop = unresolved.stop
+    resolution = context.settings
+    for stop in (resolution.stop, *(each.stop for each in resolution.unresolved)):
         if stop is not None and stop.cause is cause:
             elsewhere = tuple(_elsewhere(context, stop))
             yield Finding(
                 message=f"the run stops {stop.when}: {stop.text}",
                 span=_span(context, stop),
+                severity=Severity.WARNING if stop.is_late else None,
                 notes=tuple(map(str, elsewhere[:MOST_SHOWN])),
                 holders=elsewhere,
             )

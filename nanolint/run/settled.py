@@ -162,6 +162,7 @@ class Resolution:
     that is not nanoGPT's kind. ``read`` is what it is with its script, or the model of it, read,
     where that may be tried. ``rivals`` are the runs that other scripts would make of the config.
     ``left_open`` is what its number leaves open, where the verdict is the same either way.
+    ``stop`` is what ends the run after its first steps, whose number is right until then.
     """
 
     run: Run | None
@@ -175,6 +176,7 @@ class Resolution:
     read: Resolution | None = None
     rivals: Rivals | None = field(default=None, compare=False, repr=False)
     left_open: tuple[str, ...] = ()
+    stop: Stop | None = None
 
     @property
     def trust(self) -> Trust:

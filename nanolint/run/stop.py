@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 from nanolint.frozen import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+AFTER = "after the last step"
 
 
 class Cause(str, Enum):
@@ -30,10 +37,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """What ends a run before its first steps are done.
+    """What ends a run.
 
     ``lines``: the one that raises, then those that called it, the innermost first. ``when`` is
-    "before step 1", "in step 1", "in the backward pass of step 1".
+    "before step 1", "in step 1", "in the backward pass of step 1", "in a later step", or AFTER.
     """
 
     cause: Cause
@@ -41,6 +48,23 @@ class Stop:
     words: str
     when: str
     lines: tuple[Line, ...]
+
+    @property
+    def written(self) -> tuple[Any, ...]:
+        """Plain values, of which ``Stop.read`` makes the same."""
+        lines = tuple((each.path, each.number, each.source) for each in self.lines)
+        return (self.cause.value, self.exception, self.words, self.when, lines)
+
+    @classmethod
+    def read(cls, written: Sequence[Any]) -> Stop:
+        """The stop that was ``written``."""
+        cause, exception, words, when, lines = written
+        return cls(Cause(cause), exception, words, when, tuple(Line(*each) for each in lines))
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the loop is over by then: what was trained is only lost if it was not saved."""
+        return self.when == AFTER
 
     @property
     def text(self) -> str:

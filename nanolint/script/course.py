@@ -180,6 +180,13 @@ class Course:
         self._machine.growing.clear()
 
     @property
+    def step(self) -> int | None:
+        """The number of the step that is being read, from 1; None if its turns are no steps."""
+        number = unnoted(self.turn.number)
+        is_one = self.is_direct and self._period == 1
+        return number + 1 if is_one and type(number) is int else None
+
+    @property
     def has_computed(self) -> bool:
         """Whether this turn has multiplied anything yet."""
         return self._flops != sum(self._machine.card.tape.flops.values())

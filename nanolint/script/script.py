@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -102,13 +103,18 @@ def _read(
     except Finished:
         pass
     except FAILURES as error:
-        unread = machine.unread(_described(error))
+        unread, stop = machine.unread(_described(error)), None
+        if is_certain(error) or _is_pythons(error, program):
+            stop = _stop(machine, error, program)
         if not machine.phases.have_settled:
-            if is_certain(error) or _is_pythons(error, program):
-                unread.stop = _stop(machine, error, program)
+            unread.stop = stop
             raise unread from error
         device.tape.close()
-        machine.doubts.append(f"{later.STOPS if _is_raised(error) else later.NOT_READ}: {unread}")
+        if stop is not None:
+            device.tape.stop = replace(stop, when=machine.turns.when)
+        else:
+            what = later.STOPS if _is_raised(error) else later.NOT_READ
+            machine.doubts.append(f"{what}: {unread}")
     except Unread as error:
         if not machine.phases.have_settled:
             raise

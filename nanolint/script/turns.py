@@ -25,6 +25,7 @@ from nanolint.interpreter.values import (
     Partial,
     Unknown,
 )
+from nanolint.run.stop import AFTER
 from nanolint.script import alike, corpora, counting, growing, jumping
 from nanolint.script.changes import called, changed, loaded
 from nanolint.script.course import Course
@@ -65,6 +66,8 @@ class Turns:
         self._machine = machine
         self.whole = whole
         self.left = False  # whether a loop is over that would go on: its counters stand too low
+        self.outermost: Course | None = None  # of those that train, the one that was begun last
+        self.is_over = False  # that loop is done
         self.courses: list[Course] = []  # of those that train, the innermost last
         self._open: list[ast.stmt] = []  # the loops that are being run, the innermost last
         self._depths: list[int] = []  # of calls, at which they stand
@@ -200,6 +203,8 @@ class Turns:
         machine = self._machine
         for each in self.courses:
             each.is_direct = False
+        if not self.courses:
+            self.outermost, self.is_over = course, False
         self.courses.append(course)
         try:
             while True:
@@ -233,7 +238,17 @@ class Turns:
         finally:
             self.courses.remove(course)
             course.leaves()
+        self.is_over = not self.courses
         return machine.execute(node.orelse, frame)
+
+    @property
+    def when(self) -> str:
+        """When in the run that is, after the first steps: "in step 500", "in a later step"."""
+        course = self.outermost
+        if self.is_over or course is None:
+            return AFTER
+        step = course.step
+        return "in a later step" if step is None else f"in step {step:,}"
 
     def _goes_on(self, node: ast.While, frame: Frame) -> bool:
         """Whether a ``while`` has another turn."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
 
+    from nanolint.run.stop import Stop
     from nanolint.tape.locating import Locator
 
 ROUNDING = 512  # kMinBlockSize: PyTorch rounds every request up to it
@@ -158,7 +159,7 @@ class Tape:
 
     __slots__ = (
         "above", "apart", "assumed", "components", "doubts", "events", "flops", "names", "phases",
-        "printed", "sizes", "steps", "trained",
+        "printed", "sizes", "steps", "stop", "trained",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -179,6 +180,7 @@ class Tape:
         self.steps: list[Step] = []
         self.printed: list[str] = []
         self.trained: list[int] = [0, 0, 0]
+        self.stop: Stop | None = None  # what ends the run after the first steps
 
     @property
     def locator(self) -> Locator | None:

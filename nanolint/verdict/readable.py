@@ -11,6 +11,7 @@ from nanolint.recording.recording import recorded
 from nanolint.run.coverage import SPLIT_GRAPH
 from nanolint.run.program import BATCH, CONTEXT, PASSES, ReadScript
 from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
+from nanolint.run.stop import Stop
 from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.tape.moments import floor_bytes
 from nanolint.verdict.verdict import comfortable_limit, is_comfortable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from nanolint.recording.recorded import Recorded
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
-    from nanolint.run.stop import Stop
     from nanolint.tape.tape import Tape
 
 
@@ -53,7 +53,8 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
             resolution = if_readable(replace(resolution, read=read.read), target)
         return _unread(resolution, error, whole=isinstance(run.program, ReadScript))
     said = known.said
-    read = replace(read, run=_told(run, said.trained))
+    stop = None if said.stop is None else Stop.read(said.stop)
+    read = replace(read, run=_told(run, said.trained), stop=stop)
     if said.assumed:
         assumed = [Doubt(Subject.PIECE, each) for each in said.assumed]
         read = replace(read, doubts=ordered([*read.doubts, *assumed]))

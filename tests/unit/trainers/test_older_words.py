@@ -91,13 +91,11 @@ def test_a_text_of_bytes_is_sampled_from(tmp_path: Path) -> None:
     assert (found["trust"], found["doubts"]) == ("read", [])
 
 
-def test_what_keeps_a_later_evaluation_from_being_read_is_said_with_its_line(
-    tmp_path: Path,
-) -> None:
-    found = explained(tmp_path, sampling("missing(x)"), card="rtx-4090")
-    (doubt,) = found["doubts"]
-    assert "a later step stops the run: raises NameError: " in doubt
-    assert "(train.py:" in doubt
+def test_what_stops_a_later_evaluation_is_said_with_its_line(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(sampling("missing(x)"), encoding="utf-8")
+    done = nanolint(str(script), "--gpu=rtx-4090")
+    assert "the run stops in " in done.out and ": NameError: name 'missing'" in done.out
 
 
 @pytest.mark.parametrize(

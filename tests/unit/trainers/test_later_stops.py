@@ -1,0 +1,53 @@
+"""A run that stops after its first steps: the finding names the step, and its number stays sure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.command import nanolint
+from tests.support.explained import explained
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = """import torch
+from torch import nn
+from torch.nn import functional as F
+
+net = nn.Sequential(nn.Embedding(96, 32), nn.Linear(32, 96)).cuda()
+optimizer = torch.optim.AdamW(net.parameters())
+for step in range(1000):
+    x = torch.randint(96, (4, 8), device="cuda")
+    loss = F.cross_entropy(net(x).flatten(0, 1), x.flatten())
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    {test}
+        {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "line", "said"),
+    [
+        ("if step == 499:", "optimizer.state_dicts()", "in step 500: AttributeError"),
+        ("if step and step % 250 == 0:", "x.view(-1, 5)", "in step 251: RuntimeError"),
+        ("if step == 999:", "torch.save(nett.state_dict(), 'x')", "in step 1,000: NameError"),
+    ],
+)
+def test_the_step_is_named(tmp_path: Path, test: str, line: str, said: str) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT.format(test=test, line=line), encoding="utf-8")
+    done = nanolint(str(script), "--gpu=rtx-4090")
+    assert done.status == 1
+    assert f"the run stops {said}: " in done.out
+    found = explained(tmp_path, script.read_text("utf-8"), card="rtx-4090")
+    assert (found["trust"], found["doubts"]) == ("read", [])
+
+
+def test_a_later_step_that_never_comes_stops_nothing(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT.format(test="if step == 1000:", line="nett()"), encoding="utf-8")
+    assert nanolint(str(script), "--gpu=rtx-4090").status == 0
