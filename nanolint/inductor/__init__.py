@@ -1,1 +1,1 @@
-"""What one call of nanoGPT's model allocates as torch.compile makes it."""
+"""``torch.compile``: the graphs that Inductor makes of a function, and the memory they take."""

@@ -1,1 +1,1 @@
-"""Reading a model: its Python syntax tree interpreted over pretend tensors, without running it."""
+"""Python over pretend tensors: a project's syntax trees are interpreted, and never executed."""

@@ -1,6 +1,6 @@
 """A run's tape: recorded once, and shared by all runs that have the same events.
 
-This is the one cache of the memory model: what is known of a tape goes with it.
+``recorded.py`` keeps the tapes; what is known of a tape goes with it.
 """
 
 from __future__ import annotations

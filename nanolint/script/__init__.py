@@ -1,1 +1,1 @@
-"""The script around a model, read as the model is: data, optimizers, evaluation, the loop."""
+"""A whole training script, interpreted: data, model, optimizer, evaluation, the loop."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nanolint.rule import (
     Finding,
@@ -28,6 +28,7 @@ from nanolint_rules._following import follows
 from nanolint_rules._given import write
 from nanolint_rules._values import blocker, flags_fix, insertion
 from nanolint_rules.config._sums import sums_to_update
+from nanolint_rules.memory._cure import Cure
 from nanolint_rules.memory._places import is_too_large, related, to_blame
 from nanolint_rules.memory._safety import stops_averaging, unsafe_because
 from nanolint_rules.memory._script import (
@@ -56,18 +57,6 @@ if TYPE_CHECKING:
 
 FAMILY = "out-of-memory"
 FLOOR = "NL414"  # where it is selected, it speaks of what no micro-batch helps against
-
-
-class Cure(NamedTuple):
-    """What would make the run fit: a clause for people, the fix if the file can take it.
-
-    ``changes`` are the keys that it gives other values.
-    """
-
-    clause: str
-    fix: Fix | None = None
-    notes: tuple[str, ...] = ()
-    changes: frozenset[str] = frozenset()
 
 
 def out_of_memory(context: Context, matches: Callable[[Outcome, OutOfMemory], bool]) -> Findings:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.rule import Context, OutOfMemory, Span, Verdict
-    from nanolint_rules.memory._budget import Cure
+    from nanolint_rules.memory._cure import Cure
 
 
 def partner(context: Context) -> str:
