@@ -21,7 +21,7 @@ TIMES = 10
 CARD = "rtx-4070"
 COUNT = """
 import sys
-from nanolint.memory import recording
+from nanolint.recording import recording
 read, record = [], recording._Recipe.record
 def counted(recipe, asked):
     read.append(recipe.run.batch_size)

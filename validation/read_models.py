@@ -1,4 +1,7 @@
-"""Models that are read, beside what PyTorch allocates for them: the same run both ways."""
+"""Models that are read, beside what PyTorch allocates for them: the same script both ways.
+
+The script around a model is validation/models/train.py: PyTorch runs it, nanolint reads it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.recording.recording import record
-from nanolint.run.program import ReadModel, SourceText
+from nanolint.run.program import ReadScript, SourceText
 from nanolint.run.run import Attention, Run
 from nanolint.trace.process import PretendedCard, Request, trace
 from nanolint.trace.traced import Traced, read
@@ -23,6 +26,7 @@ MODELS = Path(__file__).parent / "models"
 TRAIN = MODELS / "train.py"
 STEPS = 3
 PASSES = 2  # forward-backward passes of a step
+TOLD = "json.loads(sys.argv[1])"  # where TRAIN is told what it trains
 
 
 class Case(NamedTuple):
@@ -60,18 +64,25 @@ class Case(NamedTuple):
             attention=Attention.FLASH,
             eval_iters=2,
             eval_interval=0,
-            max_iters=STEPS - 1,  # as many steps as are traced
+            max_iters=STEPS - 1,
             torch=torch,
-            program=ReadModel(self.sources, self.cls, tuple(self.arguments.items()), self.config),
+            program=self.script(),
         )
 
-    def read(self, gpu: Gpu, torch: tuple[int, int]) -> Tape:
+    def read(self, gpu: Gpu | None, torch: tuple[int, int]) -> Tape:
         """Its events by reading."""
         return record(self.run(torch), gpu)
 
+    def script(self) -> ReadScript:
+        """TRAIN around the model, with what it is told in its text."""
+        told = f"{self.said() | {'steps': STEPS}!r}"
+        text = TRAIN.read_text(encoding="utf-8").replace(TOLD, told)
+        return ReadScript((SourceText("__main__", TRAIN.name, text), *self.sources))
+
     def said(self) -> dict[str, Any]:
-        """What TRAIN is told."""
+        """What TRAIN is told. It goes on for longer than it is traced."""
         return {
+            "steps": STEPS + 1,
             "paths": [str(each) for each in (self.first, self.folder) if each],
             "module": self.sources[0].module,
             "class": self.cls,

@@ -43,7 +43,9 @@ Places = list[tuple[str, int] | None]
 def read_lines(case: Case, gpu: Gpu) -> tuple[Tape, Places]:
     """The tape of a case by reading, and the line of each allocation; None outside the model."""
     tape = located(case.run(TORCH), gpu).tape
-    return tape, [None if each is None else each.stack[0] for each in tape.wheres]
+    paths = {each.path for each in case.sources}
+    lines = [None if each is None else each.stack[0] for each in tape.wheres]
+    return tape, [each if each is not None and each.path in paths else None for each in lines]
 
 
 def traced_lines(case: Case, tape: Tape) -> Places:

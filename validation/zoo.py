@@ -20,12 +20,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
-from nanolint.memory.model.read import Unread
+from nanolint.interpreter.values import Unread
 from nanolint.recording.recording import allocated_peak
 from nanolint.run.program import SourceText
 from nanolint.trace.process import Asked, PretendedCard, Request, Tracer
 from nanolint.trace.traced import read
-from nanolint.trainers.nanogpt.read import modules_of
+from nanolint.trainers.script.sources import sources as sources_of
 from validation.oracle import write
 from validation.read_models import STEPS, TRAIN, Case, entries, first_difference
 from validation.record_read import CARD, TORCH
@@ -80,7 +80,7 @@ def case_of(entry: Entry, folder: Path, scratch: Path) -> Case:
     for name in entry.hollow:
         _hollow(scratch, name)
     module = ".".join(path.relative_to(root).with_suffix("").parts)
-    sources = modules_of(root / "train.py", module, entry.cls)
+    sources = tuple(each for _, each in sources_of(f"import {module}", root / "train.py")[1:])
     if entry.is_script:
         text = definitions(text, entry.without)
         (scratch / path.name).write_text(text, encoding="utf-8")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
-from nanolint.memory.model.read import Unread
+from nanolint.interpreter.values import Unread
 from nanolint.trace.guarded import CannotTrace
 from nanolint.trace.process import PretendedCard, Request, trace
 from nanolint.trace.traced import Traced, read

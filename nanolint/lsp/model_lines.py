@@ -8,7 +8,7 @@ from nanolint.diagnostics import Span
 from nanolint.frozen import dataclass
 from nanolint.lsp.markdown import code, escaped
 from nanolint.report.lines import LineReport, line_report
-from nanolint.run.program import ReadModel, ReadScript
+from nanolint.run.program import ReadScript
 from nanolint.source.text import LineIndex
 from nanolint.units import listed
 
@@ -43,7 +43,7 @@ def path_in(case: Case, posix: str, text: str) -> str | None:
     if case.run is None or not case.run.on_gpu:
         return None
     program = case.run.program
-    if not isinstance(program, (ReadModel, ReadScript)):
+    if not isinstance(program, ReadScript):
         return None
     for each in program.modules:
         if f"/{posix}".endswith(f"/{each.path}") and each.text == text:

@@ -1,4 +1,4 @@
-"""The events of a run, written to a tape: its script is read, or its model with a loop around it.
+"""The events of a run, written to a tape: its script is read.
 
 This is what takes time; nobody imports it before something has to be read.
 """
@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.run.program import ReadModel, ReadScript
+from nanolint.run.program import ReadScript
 from nanolint.run.run import Attention, Run
-from nanolint.script.played import MICRO_STEPS
 from nanolint.script.script import read_script
 from nanolint.script.weights import WeightsFound
 from nanolint.tape.torch import bias_workspace_bytes, passing_bias_workspace_bytes
@@ -19,18 +18,15 @@ from nanolint.tensors.device import Device
 from nanolint.tensors.ops.attention import FLASH_SINCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from nanolint.gpus.gpu import Gpu
-    from nanolint.interpreter.module import Module
     from nanolint.recording.shapes import Shapes
     from nanolint.script.weights import Weights
     from nanolint.tape.tape import Tape
     from nanolint.tensors.asked import Asked
 
 BEFORE_FLASH = (7, 5)  # a compute capability without FlashAttention
-NO_NAMES: frozenset[str] = frozenset()
-_ABSENT = frozenset({"torch.nn.functional.scaled_dot_product_attention"})  # before torch 2.0
 
 
 def write_script(
@@ -107,8 +103,7 @@ def write_own(
 
 def device_of(run: Run, shapes: Shapes, asked: Asked, tape: Tape) -> Device:
     """The card of ``run``, which writes to ``tape``."""
-    # Of the products of what is read nothing is known beforehand.
-    is_read = isinstance(run.program, ReadScript) or (run.program is not None and not run.bias)
+    is_read = isinstance(run.program, ReadScript)  # of its products nothing is known beforehand
     return Device(
         tape,
         asked=asked,
@@ -121,44 +116,3 @@ def device_of(run: Run, shapes: Shapes, asked: Asked, tape: Tape) -> Device:
         fuses_bfloat16=run.attention is not Attention.MATH,
         release=run.torch,
     )
-
-
-def write(
-    run: Run,
-    shapes: Shapes,
-    asked: Asked,
-    tape: Tape,
-    *,
-    compiled: bool,
-    micro_steps: Sequence[int] = MICRO_STEPS,
-    capability: tuple[int, int] | None = None,
-) -> None:
-    """Write the events of ``run`` to ``tape``; ``micro_steps`` as in ``train``."""
-    from nanolint.interpreter.exceptions import CATCHABLE, let_go
-    from nanolint.interpreter.values import Place, Unread
-    from nanolint.memory.loop.nanogpt import train
-
-    def trained(device: Device) -> None:
-        model = _model(run, device, capability)
-        if compiled:
-            from nanolint.inductor.derive.derived import Derived
-
-            model = Derived(model, device, shapes.inductor)
-        try:
-            train(run, model, device, micro_steps)
-        except CATCHABLE as error:  # an operation is refused, in the backward pass say
-            let_go(error)
-            assert isinstance(run.program, ReadModel)
-            place = Place(run.program.modules[0].path, 0)
-            raise Unread(f"raises {type(error).__name__}: {error}", place) from error
-
-    _on_card(trained, run, shapes, asked, tape)
-
-
-def _model(run: Run, device: Device, capability: tuple[int, int] | None) -> Module:
-    if not isinstance(run.program, ReadModel):
-        raise NotImplementedError("a profile or a script has no model of its own")
-    from nanolint.memory.model.read import Read
-
-    absent = _ABSENT if run.attention is Attention.MATH else NO_NAMES
-    return Read(run.program, run, device, absent, capability)

@@ -24,7 +24,7 @@ from nanolint.recording import kept
 from nanolint.recording.family import are_known, family_of
 from nanolint.recording.recorded import Recorded, said_of, shared, worked_out
 from nanolint.recording.shapes import Shapes
-from nanolint.run.program import Profiled, ReadModel, ReadScript
+from nanolint.run.program import Profiled, ReadScript
 from nanolint.run.run import Attention, Run
 from nanolint.script.played import representative
 from nanolint.script.settled import COUNTED, numbers_of, settled, without_numbers
@@ -209,7 +209,6 @@ def _asks_for(tape: Tape, nbytes: int) -> bool:
 
 
 def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
-    # A script, and some models, ask the card for more than what decides a tape.
     if isinstance(run.program, ReadScript):
         # What only its reading tells does not decide it: a run that has it filled in is the same.
         untold: dict[str, Any] = dict.fromkeys(run.program.told, 0)
@@ -218,14 +217,13 @@ def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
         run, card = replace(unsettled, program=program), card_of(gpu)
         card = card._replace(numbers=without(program.modules)[1])
         return _Recipe(run, Shapes.of(run, gpu), runs_compiled(run, gpu), card, gpu, unsettled)
-    known = gpu if _asks(run) else None
     shapes, compiled = Shapes.of(run, gpu), runs_compiled(run, gpu)
-    return _Recipe(representative(run), shapes, compiled, card_of(gpu), known)
+    return _Recipe(representative(run), shapes, compiled, card_of(gpu))
 
 
 def _asks(run: Run) -> bool:
     """Whether the program of a run may ask what its card is."""
-    return isinstance(run.program, ReadModel | ReadScript) and any(
+    return isinstance(run.program, ReadScript) and any(
         word in source.text for source in run.program.modules for word in ASKS
     )
 
@@ -318,11 +316,8 @@ class _Recipe(NamedTuple):
             events.write_script(
                 run.program, run, shapes, asked, tape, compiled=compiled, gpu=self.gpu
             )
-        elif run.program is None:
-            events.write_own(run, shapes, asked, tape, compiled=compiled)
         else:
-            capability = self.gpu.compute_capability if self.gpu else None
-            events.write(run, shapes, asked, tape, compiled=compiled, capability=capability)
+            events.write_own(run, shapes, asked, tape, compiled=compiled)
 
 
 def runs_compiled(run: Run, gpu: Gpu | None) -> bool:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.frozen import dataclass
-from nanolint.run.program import ReadModel, ReadScript
+from nanolint.run.program import ReadScript
 from nanolint.source.python import new_tree
 from nanolint.source.text import LineIndex
 from nanolint.verdict.lines import lines_of, located_run
@@ -132,7 +132,7 @@ def line_report(case: Case) -> LineReport | str:
 
 def _texts(case: Case) -> Mapping[str, str]:
     program = case.run.program if case.run is not None else None
-    if not isinstance(program, (ReadModel, ReadScript)):
+    if not isinstance(program, ReadScript):
         return {}
     return {each.path: each.text for each in program.modules}
 

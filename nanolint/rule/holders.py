@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import SourceLine
 from nanolint.files.door import is_file
-from nanolint.run.program import ReadModel, ReadScript
+from nanolint.run.program import ReadScript
 from nanolint.verdict.holding import holding
 from nanolint.verdict.words import amount
 
@@ -31,7 +31,7 @@ def _holders(context: Context, case: Case) -> Iterator[SourceLine]:
     if run is None or target is None or verdict is None or verdict.oom is None:
         return
     program = run.program
-    if not isinstance(program, (ReadModel, ReadScript)):
+    if not isinstance(program, ReadScript):
         return
     limit = verdict.usable_bytes
     texts = {each.path: each.text for each in program.modules}

@@ -64,30 +64,6 @@ class NotKnown:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadModel:
-    """A model to be read from its own source, without running it.
-
-    ``modules``: the first defines ``class_name``; the others are what it imports within the
-    project. ``arguments`` are what the class is built with. With ``config_class`` they are the
-    arguments of that class, whose instance is the model's only argument: nanoGPT's
-    ``GPT(GPTConfig(**model_args))``. With ``pretrained`` it is the class's ``from_pretrained``
-    that builds it, from that checkpoint; what overrides its settings is among ``arguments``.
-    """
-
-    modules: tuple[SourceText, ...]
-    class_name: str
-    arguments: tuple[tuple[str, Plain | FromRun | NotKnown], ...]
-    config_class: str | None = None
-    pretrained: str | None = None
-
-    @property
-    def follows(self) -> frozenset[str]:
-        """The fields of a run that its tape follows."""
-        fields = {value.field for _, value in self.arguments if isinstance(value, FromRun)}
-        return LOOP | fields
-
-
-@dataclass(frozen=True, slots=True)
 class Placed:
     """A value, or one of the run, in the place of the characters from ``start`` to ``end``."""
 
@@ -184,4 +160,4 @@ class Profiled:
         return self.profile.regime(batch_size, micro_steps) is not None
 
 
-Program = ReadModel | ReadScript | Profiled
+Program = ReadScript | Profiled

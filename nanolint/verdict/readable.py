@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.values import INSTALLED, Unread
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 
 
 def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
-    """What ``resolution`` is with its script or its model read; itself, with the reason, where
-    neither can be.
+    """What ``resolution`` is with its script read; itself, with the reason, where it cannot be.
 
     Where it is not known what torch.compile makes of it, it lies between two bounds: what it takes
     without being compiled, and what its parameters, gradients and the optimizer take. It is in
@@ -36,50 +34,40 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     run = read.run if read else None
     if read is None or run is None:
         return resolution
-    if target is not None and isinstance(run.program, ReadScript):
+    assert isinstance(run.program, ReadScript)
+    if target is not None:
         run = replace(run, program=replace(run.program, cards=target.count))
     try:
         known = recorded(run, target.gpu if target else None)
     except Unread as error:
         if error.stop is not None:
             return _ends(resolution, error, error.stop)
-        if error.reason == INSTALLED and isinstance(run.program, ReadScript):
+        if error.reason == INSTALLED:
             bare = replace(run, program=replace(run.program, bare=True))
             if bare != run:  # it may do without what it looks for
                 again = if_readable(replace(resolution, read=replace(read, run=bare)), target)
                 if again.run is not None:
                     return again
-        if read.read is not None:  # its model alone, with nanoGPT's loop around it
-            resolution = if_readable(replace(resolution, read=read.read), target)
-        return _unread(resolution, error, whole=isinstance(run.program, ReadScript))
+        return _unread(resolution, error)
     said = known.said
+    doubts = [*read.doubts, *(Doubt(Subject.PIECE, each) for each in said.assumed)]
+    left_open = read.left_open
+    if target is not None and said.is_bound and not _differ(run, known, target):
+        left_open = (*left_open, *said.doubts)
+    else:
+        doubts += (Doubt(Subject.PIECE, each) for each in said.doubts)
     stop = None if said.stop is None else Stop.read(said.stop)
-    read = replace(read, run=_told(run, said.trained), stop=stop)
-    if said.assumed:
-        assumed = [Doubt(Subject.PIECE, each) for each in said.assumed]
-        read = replace(read, doubts=ordered([*read.doubts, *assumed]))
-    if isinstance(run.program, ReadScript):
-        if target is not None and said.is_bound and not _differ(run, known, target):
-            return replace(read, read=None, left_open=(*read.left_open, *said.doubts))
-        left_out = [Doubt(Subject.PIECE, each) for each in said.doubts]
-        return replace(read, read=None, doubts=ordered([*read.doubts, *left_out]))
-    if target is None or not said.doubts:
-        return read
-    if not _differ(run, known, target):
-        return replace(read, left_open=(*read.left_open, *said.doubts))
-    doubts = (Doubt(Subject.PIECE, each) for each in said.doubts)
-    return replace(read, doubts=ordered([*read.doubts, *doubts]))
+    run = _told(run, run.program, said.trained)
+    return replace(read, run=run, stop=stop, doubts=ordered(doubts), left_open=left_open)
 
 
-def _told(run: Run, trained: tuple[int, ...]) -> Run:
+def _told(run: Run, script: ReadScript, trained: tuple[int, ...]) -> Run:
     """``run`` with what its reading alone tells of its batches: no other micro-batch is known
     where that is among it, or how many there are in a step."""
-    if not isinstance(run.program, ReadScript):
-        return run
     rows, length, passes = trained
     seen: dict[str, Any] = {BATCH: rows, CONTEXT: length, PASSES: passes * run.world_size}
-    told = replace(run, **{key: value for key, value in seen.items() if key in run.program.told})
-    is_fixed = {BATCH, PASSES} & run.program.told
+    told = replace(run, **{key: value for key, value in seen.items() if key in script.told})
+    is_fixed = {BATCH, PASSES} & script.told
     return replace(told, micro_batches=(told.batch_size,)) if is_fixed else told
 
 
@@ -107,29 +95,11 @@ def _ends(found: Resolution, error: Unread, stop: Stop) -> Resolution:
     return replace(found, run=None, unresolved=(why,), read=None)
 
 
-def _unread(found: Resolution, error: Unread, *, whole: bool) -> Resolution:
-    """``found`` with the reason why it could not be read, before what reading would have told."""
-    what = "script" if whole else "model"
-    if found.run is None:
-        why = Unresolved(MEMORY, f"nanolint cannot read the {what}: {error}")
-        others = (
-            each
-            for each in found.unresolved
-            if each.key != MEMORY or _is_of_the_model(each.reason, error)
-        )
-        return replace(found, unresolved=(why, *others))
-    doubts = (_not_read(what, error), *found.doubts)
-    return replace(found, doubts=tuple(dict.fromkeys(doubts)))
-
-
-def _is_of_the_model(reason: str, error: Unread) -> bool:
-    """Whether it says why the model alone cannot be read, which is not why the script cannot."""
-    return reason.startswith("nanolint cannot read the model") and error.reason not in reason
-
-
-def _not_read(what: str, error: Unread) -> Doubt:
-    text, place = f"nanolint cannot read the {what}: {error.reason}", error.place
-    return Doubt(Subject.PIECE, text, Path(place.path), place.line)
+def _unread(found: Resolution, error: Unread) -> Resolution:
+    """``found`` with the reason why its script cannot be read, before what reading would tell."""
+    why = Unresolved(MEMORY, f"nanolint cannot read the script: {error}")
+    others = (each for each in found.unresolved if each.key != MEMORY)
+    return replace(found, unresolved=(why, *others))
 
 
 def _differ(run: Run, known: Recorded[Tape], target: Machine) -> bool:

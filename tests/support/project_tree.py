@@ -146,7 +146,12 @@ for step in range(max_iters):
     optimizer.zero_grad(set_to_none=True)
 """
 
-# How many steps there are stands in a file: the script is not read whole, its model alone is.
+# Another backward pass for each that the settings say: it is read, with a doubt about its passes.
+TWICE = LOOP.replace(
+    "        scaler.scale", "        model(inputs, labels)[1].backward()\n        scaler.scale"
+)
+
+# How many steps there are stands in a file: the script cannot be read.
 STEPS = "with open('steps.txt') as file:\n    max_iters = int(file.read())\n"
 
 CONFIGURATOR = """\

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.memory.model.read import Unread
+from nanolint.interpreter.values import Unread
 from tests.support.python_expressions import PROGRAMS, value_of
 from tests.unit.memory.reading.test_against_python import MORE, TENSOR
 from tests.unit.memory.reading.test_programs import read, text_of

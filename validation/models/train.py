@@ -70,7 +70,7 @@ def estimate_loss():
 
 X, Y = get_batch()
 estimate_loss()
-for step in range(4):
+for step in range(spec["steps"]):
     for micro_step in range(passes):
         with ctx:
             logits, loss = parts(model(X, Y))

@@ -1,4 +1,4 @@
-"""The run of a script that is read whole; or with its model alone read, and nanoGPT's loop."""
+"""The run of a script that is read whole."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.run.coverage import not_covered
 from nanolint.run.settled import Layer, Origin, Setting
-from nanolint.run.trust import Doubt, Subject, ordered
+from nanolint.run.trust import ordered
 from nanolint.source.values import Known
-from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 from nanolint.trainers.nanogpt.needed import needed_run
-from nanolint.trainers.nanogpt.read import STAND_INS, WHOLE_STAND_INS, pretrained, read_run
+from nanolint.trainers.nanogpt.read import STAND_INS, WHOLE_STAND_INS, read_run
 from nanolint.trainers.nanogpt.roles import with_passes
 from nanolint.trainers.nanogpt.setup.passed import SHAPE
 from nanolint.trainers.nanogpt.whole import outlives, whole_run
@@ -24,34 +23,6 @@ if TYPE_CHECKING:
     from nanolint.run.settled import Project, Resolution
     from nanolint.source.values import Plain
     from nanolint.trainers.nanogpt.roles import Roles
-
-LOOP_TAKEN = "assuming nanoGPT's own training loop"
-
-
-def model_read(
-    found: Resolution,
-    roles: Roles,
-    needed: Run,
-    settings: Mapping[str, Setting],
-    project: Project,
-    gpu: Gpu | None,
-) -> Resolution | None:
-    """The run with the model that is read, and what is in doubt of it still.
-
-    None where its batch or its loop is not known, or what it begins with.
-    """
-    program, given = roles.program(), dict(settings)
-    for key, stand_in in STAND_INS.items():
-        given[key] = Setting(key, stand_in, Origin(Layer.DEFAULT))
-    shaped, unresolved = needed_run(given, project, gpu, needed.world_size)
-    if program is not None and needed.init_from in PRETRAINED_SIZES:
-        program = pretrained(program, project.tree, needed.init_from)
-    if program is None or unresolved or project.unusable:
-        return None
-    run = with_passes(read_run(replace(shaped, torch=needed.torch), program, gpu), roles)
-    loop = Doubt(Subject.PIECE, LOOP_TAKEN, project.train_script)
-    doubts = [*found.doubts, loop, *not_covered(run, gpu)]
-    return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
 
 
 def whole_read(

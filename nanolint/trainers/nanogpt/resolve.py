@@ -29,7 +29,7 @@ from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VO
 from nanolint.trainers.nanogpt.needed import needed_run
 from nanolint.trainers.nanogpt.overwritten import overwritten
 from nanolint.trainers.nanogpt.reading import read_source
-from nanolint.trainers.nanogpt.readings import model_read, whole_read
+from nanolint.trainers.nanogpt.readings import whole_read
 from nanolint.trainers.nanogpt.roles import Roles, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
 from nanolint.trainers.nanogpt.vocabulary import WITHOUT_META, dataset_vocabulary
@@ -114,13 +114,12 @@ def resolve(
     found = traced(found, taken, project, options, gpu)
     if lone or asked or found.run is not None or _is_too_deep(settings):
         return found
-    model = model_read(found, roles, needed, taken, project, gpu)
     whole = whole_read(found, roles, needed, (configured, taken), project, gpu)
     if whole is not None and whole.run is not None and options.line.is_module:
         assert isinstance(whole.run.program, ReadScript)
         program = replace(whole.run.program, is_module=True)
         whole = replace(whole, run=replace(whole.run, program=program))
-    return replace(found, read=model if whole is None else replace(whole, read=model))
+    return replace(found, read=whole)
 
 
 # What a config without a script near it has to set, or nanoGPT's values only stand in for it.

@@ -7,7 +7,6 @@ leave it to the model's own default; what it does with it decides, not what the 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ from nanolint.run.trust import Doubt, Subject
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES
 from nanolint.trainers.nanogpt.model_class import defaults_of
-from nanolint.trainers.nanogpt.read import program_of
 from nanolint.trainers.nanogpt.setup.calls import Surroundings
 from nanolint.trainers.nanogpt.setup.passed import ABSENT, SHAPE, Passed, follow
 from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named
@@ -26,9 +24,8 @@ from nanolint.trainers.nanogpt.vocabulary import pickled_vocabulary, whether_it_
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
 
-    from nanolint.run.program import ReadModel
     from nanolint.run.run import Run
     from nanolint.run.settled import Project
     from nanolint.source.values import Plain
@@ -47,13 +44,12 @@ class Roles:
     ``deciding`` maps a role to the key that its value comes from, None where it is computed; roles
     that are not in it come from the key of their own name. ``passes`` are the forward-backward
     passes of one step and process, None where only a run tells. ``doubts`` are what of it is not
-    known. ``program`` gives the model alone, None where what it is built with is not known.
+    known.
     """
 
     deciding: dict[str, str | None]
     passes: int | None = None
     doubts: tuple[Doubt, ...] = ()
-    program: Callable[[], ReadModel | None] = lambda: None
 
 
 def settle_roles(
@@ -108,8 +104,7 @@ class _Settling:
             self._doubt(Subject.PIECE, text, passed.unevaluated)
         for (why, line), roles in self._taken.items():
             self._doubt(Subject.SIZES, f"{why}; assuming {listed(roles)}", line)
-        program = partial(program_of, self._script, passed)
-        return Roles(self._deciding, passes, tuple(self._doubts), program)
+        return Roles(self._deciding, passes, tuple(self._doubts))
 
     def _passed(self) -> Passed:
         project, around = self._project, self.around

@@ -10,7 +10,6 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.roles import Role
 from nanolint.run.run import Run
 from nanolint.run.settled import MEMORY, THE_MODEL, Unresolved
-from nanolint.run.trust import Doubt, Subject
 from nanolint.settings.torch_version import NEWEST
 from nanolint.trainers.script.passes import NO_STEP
 from nanolint.trainers.script.things import TERMS
@@ -87,12 +86,6 @@ def longest_of(found: Described) -> int:
     said = (found.model.arguments.get(name) for name in LENGTHS)
     sizes = (each.value for each in said if isinstance(each, TERMS))
     return next((each for each in sizes if type(each) is int and each > 0), 0)
-
-
-def own_loop(found: Described) -> Doubt:
-    """The doubt that the loop is the script's own, with its line."""
-    line = found.equation.loop.line if found.equation is not None else None
-    return Doubt(Subject.PIECE, "the loop is not nanoGPT's own", found.script, line)
 
 
 def _size(found: Described, role: Role, otherwise: int) -> int:

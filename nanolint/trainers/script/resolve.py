@@ -33,8 +33,7 @@ from nanolint.trainers.script import walks
 from nanolint.trainers.script.earlier import earlier
 from nanolint.trainers.script.fitting import BY_LIBRARY
 from nanolint.trainers.script.modules import roots_of, source_of
-from nanolint.trainers.script.outline import has_outline, of_model, outline_of, own_loop
-from nanolint.trainers.script.program import program_of
+from nanolint.trainers.script.outline import has_outline, of_model, outline_of
 from nanolint.trainers.script.reading import read_script
 from nanolint.trainers.script.settled import key_of, settings_of
 from nanolint.trainers.script.sources import sources
@@ -197,11 +196,10 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
     resolution = traced(resolution, settings, project_of(path), options, gpu, text)
     if resolution.run is not None or not starts:
         return resolution
-    model = None if outline is None else _read(resolution, found, outline, gpu)
     whole = _read_whole(resolution, found, begun, gpu, (text, path, around))
     if isinstance(whole, NotKnown):
-        return replace(_because(resolution, whole), read=model)
-    return replace(resolution, read=replace(whole, read=model) if whole else model)
+        return _because(resolution, whole)
+    return replace(resolution, read=whole)
 
 
 def _because(found: Resolution, why: NotKnown) -> Resolution:
@@ -239,25 +237,6 @@ def _doubts(
     if vocabulary.place.path is not None:
         text = f"the size of the tokenizer is known only at run time; assuming {vocabulary.value:,}"
         yield Doubt(Subject.VOCABULARY, text, vocabulary.place.path, vocabulary.place.line)
-
-
-def _read(
-    found: Resolution, described: Described, outline: Run, gpu: Gpu | None
-) -> Resolution | None:
-    """The run with its model read from its source, in doubt because of its loop.
-
-    Only where the loop is like nanoGPT's in what matters most: one AdamW, and a model that is given
-    indices and targets.
-    """
-    known = any(each.key != MEMORY for each in found.unresolved)
-    one_adam = described.optimizers == ("torch.optim.AdamW",) and described.called_plainly
-    program = None if known or not one_adam else program_of(described, outline.block_size)
-    if program is None:
-        return None
-    doubts = [*found.doubts, own_loop(described)]
-    run = read_run(outline, program, gpu)
-    doubts += not_covered(run, gpu)
-    return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
 
 
 def _read_whole(

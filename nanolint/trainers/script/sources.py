@@ -10,9 +10,8 @@ from nanolint.errors import Unusable
 from nanolint.files.door import names
 from nanolint.files.notes import memo
 from nanolint.run.program import SourceText
-from nanolint.source.python import nodes
+from nanolint.source.python import nodes, statements
 from nanolint.trainers.nanogpt.configurator import WORDS
-from nanolint.trainers.nanogpt.read import imported_names
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.script.modules import find_module, roots_of
 
@@ -62,6 +61,29 @@ def shown(path: Path, roots: tuple[Path, ...]) -> str:
     """A path as a reader of the project knows it: from the root that it lies below."""
     inside = [root for root in roots if path.is_relative_to(root)]
     return path.relative_to(inside[0]).as_posix() if inside else path.name
+
+
+def imported_names(tree: ast.Module, name: str, *, is_package: bool) -> Iterator[str]:
+    """The full names of the modules that one called ``name`` imports, and of what may be one.
+
+    Behind them come the packages that they lie in, which Python runs before.
+    """
+    found: dict[str, None] = {}
+    for node in statements(tree):
+        if isinstance(node, ast.Import):
+            found |= dict.fromkeys(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = name.split(".")
+                drop = node.level - is_package
+                parts = parts[: len(parts) - drop] if drop else parts
+                base = ".".join((*parts, base) if base else parts)
+            found[base] = None
+            found |= dict.fromkeys(f"{base}.{alias.name}" for alias in node.names if base)
+    yield from found
+    for each in found:
+        yield from (each[:at] for at, letter in enumerate(each) if letter == "." and at)
 
 
 def executed_names(tree: ast.Module, roots: tuple[Path, ...]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.cli_configs import GPU, JSON, LARGE, SMALL, write
 from tests.support.command import nanolint
-from tests.support.project_tree import SETUP, STEPS, train_script, write_project
+from tests.support.project_tree import TWICE, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def fork(tmp_path: Path) -> Path:
-    """A project whose model alone can be read."""
-    script = train_script(setup=STEPS + SETUP)
+    """A project whose script does not do what its settings say."""
+    script = train_script(loop=TWICE)
     return write_project(tmp_path, {"train.py": script})
 
 
@@ -38,11 +38,9 @@ def test_a_doubted_run_that_fits_is_told_once() -> None:
     assert found["trust"] == "doubted"
     assert found["message"].startswith("probably fits RTX 3060 12GB: ")
     assert found["message"].endswith("`nanolint trace -- python train.py config/a.py` settles it")
-    first, loop = found["doubts"]
-    assert first in found["message"]
-    assert first.startswith("nanolint cannot read the script: ")
-    assert loop == "assuming nanoGPT's own training loop (train.py)"
-    assert found["notes"] == [f"not certain: {loop}"]
+    (doubt,) = found["doubts"]
+    assert doubt in found["message"]
+    assert "passes per step; in the script it is " in doubt
     outcome = nanolint("config", GPU)
     assert outcome.status == 1
     assert outcome.out.count("warning[NL005]") == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.support.command import nanolint
 from tests.support.model_text import FUSED_ADAMW, GPT
-from tests.support.project_tree import SETUP, STEPS, train_script, write_project
+from tests.support.project_tree import TWICE, train_script, write_project
 
 SETTINGS = (
     *("batch_size = 4", "block_size = 256", "n_layer = 3", "n_head = 4", "n_embd = 128"),
@@ -50,7 +50,7 @@ def test_json_has_each_line_with_its_bytes() -> None:
 
 
 def test_a_run_in_doubt_is_marked() -> None:
-    write_project(Path(), files={"model.py": MODEL, "train.py": train_script(setup=STEPS + SETUP)})
+    write_project(Path(), files={"model.py": MODEL, "train.py": train_script(loop=TWICE)})
     Path("config").mkdir(exist_ok=True)
     Path("config/run.py").write_text("\n".join(SETTINGS) + "\n")
     found = nanolint(*EXPLAIN).out

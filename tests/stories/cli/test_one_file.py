@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.cli_configs import GPU, SMALL, write
 from tests.support.command import nanolint
-from tests.support.project_tree import SETUP, STEPS, train_script, write_project
+from tests.support.project_tree import TWICE, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,11 +39,11 @@ def test_standard_input(command: str) -> None:
 
 @both
 def test_standard_input_may_stand_for_a_file_of_a_project(command: str, tmp_path: Path) -> None:
-    write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)})
+    write_project(tmp_path, {"train.py": train_script(loop=TWICE)})
     arguments = (command, "-", "--stdin-filename=config/a.py", GPU, "--format=json")
     told = json.loads(nanolint(*arguments, stdin=SMALL.encode()).out)
     assert (told["file"], told["trust"]) == ("config/a.py", "doubted")
-    assert all("train.py" in doubt for doubt in told["doubts"])
+    assert told["doubts"]
     alone = nanolint(command, "a.py", "--stdin-filename=b.py")
     assert (alone.status, alone.error) == (
         2,
@@ -53,7 +53,7 @@ def test_standard_input_may_stand_for_a_file_of_a_project(command: str, tmp_path
 
 @both
 def test_doubts_are_told_in_the_text(command: str, tmp_path: Path) -> None:
-    write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)})
+    write_project(tmp_path, {"train.py": train_script(loop=TWICE)})
     write("config/a.py", SMALL)
     assert "\nnot certain: " in nanolint(command, "config/a.py", GPU).out
     write_project(tmp_path)
@@ -61,7 +61,7 @@ def test_doubts_are_told_in_the_text(command: str, tmp_path: Path) -> None:
 
 
 def test_the_verdict_of_a_doubted_run_says_so(tmp_path: Path) -> None:
-    write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)})
+    write_project(tmp_path, {"train.py": train_script(loop=TWICE)})
     write("config/a.py", SMALL)
     out = nanolint("explain", "config/a.py", GPU).out
     assert "RTX 3060 12GB: fits, not certain\n" in out

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import nanolint
-from tests.support.project_tree import SETUP, STEPS, train_script, write_project
+from tests.support.project_tree import TWICE, train_script, write_project
 from tests.support.sizes import MODEL
 
 CONFIG = "batch_size = 16\ngradient_accumulation_steps = 32\nblock_size = 1024\n" + MODEL
@@ -48,7 +48,7 @@ class TestWithMatplotlib:
         assert "peak: " in told
         assert "out of memory" not in told
         assert "(not certain)" not in told
-        write_project(tmp_path, {"train.py": train_script(setup=STEPS + SETUP)})
+        write_project(tmp_path, {"train.py": train_script(loop=TWICE)})
         nanolint("explain", config, "--gpu=a100-40gb", "--plot=peak.svg")
         assert "config.py (not certain): batch_size 16" in texts("peak.svg")
 

@@ -21,7 +21,7 @@ def test_a_doubted_run_that_does_not_fit_is_a_warning_with_an_unsafe_fix() -> No
     assert (found["severity"], found["trust"]) == ("warning", "doubted")
     assert found["fix"]["safety"] == "unsafe"
     settles = "`nanolint trace -- python train.py config/large.py` settles it"
-    told = f"not certain: {found['doubts'][0]}, and 1 more doubt; {settles}"
+    told = f"not certain: {found['doubts'][0]}; {settles}"
     assert found["notes"][-1] == told
     nanolint("--fix", "config/large.py", GPU, "--select=NL1")
     assert config.read_text() == LARGE

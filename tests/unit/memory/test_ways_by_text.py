@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.model.read import Unread
+from nanolint.interpreter.values import Unread
 from nanolint.recording.recording import allocated_bytes, record
 from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
 from nanolint.script.settled import settled

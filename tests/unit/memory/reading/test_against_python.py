@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nanolint.memory.model.read import Unread
+from nanolint.interpreter.values import Unread
 from tests.support.python_expressions import PROGRAMS
 from tests.unit.memory.reading.test_programs import read, text_of
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.memory.model.read import Unread
-from nanolint.recording.recording import record
-from nanolint.run.program import FromRun, ReadModel, SourceText
-from nanolint.trainers.nanogpt.resolve import default_run
+from nanolint.interpreter.values import Unread
+from nanolint.run.program import SourceText
+from validation.read_models import MODELS, Case
+from validation.record_read import TORCH
 
 if TYPE_CHECKING:
     from nanolint.tape.tape import Tape
@@ -50,9 +49,8 @@ def _indented(text: str) -> str:
 def read(text: str, **others: str) -> Tape:
     sources = [SourceText("model", "model.py", text)]
     sources += [SourceText(name, f"{name}.py", dedent(each)) for name, each in others.items()]
-    program = ReadModel(tuple(sources), "Model", (("vocab_size", FromRun("vocab_size")),))
-    run = replace(default_run(), batch_size=2, block_size=8, vocab_size=64, compile=False)
-    return record(replace(run, program=program, dtype="float32"))
+    built = {"vocab_size": 64}
+    return Case(tuple(sources), MODELS, "Model", None, built, 2, 8, 64, "float32").read(None, TORCH)
 
 
 def unread(text: str, **others: str) -> str:
@@ -203,7 +201,7 @@ def test_what_is_not_known_is_named_with_its_line() -> None:
 
 
 def test_only_what_depends_on_the_unknown_is_unknown() -> None:
-    above = "import flash_attn_3, os\nSEED = int(os.environ['SEED'])\nprint(SEED)\n"
+    above = "import flash_attn_3\nSEED = int(open('seed').read())\nprint(SEED)\n"
     assert read(text_of(above=above)).events == read(text_of()).events
     text = text_of("x = flash_attn_3.f(x)", above=above)
     assert unread(text) == "flash_attn_3 is not a module of the project (model.py:5)"
@@ -211,14 +209,14 @@ def test_only_what_depends_on_the_unknown_is_unknown() -> None:
 
 def test_whether_a_package_is_installed_is_not_known() -> None:
     above = "try:\n    import apex\n    HAS = True\nexcept ImportError:\n    HAS = False\n"
-    text = text_of("if HAS:\n    x = x * 2\n    del targets", above=above)
+    text = text_of("if HAS:\n    x = x * 2", above=above)
     assert unread(text) == "whether a package is installed (model.py:5)"
 
 
 def test_a_branch_by_the_contents_of_a_tensor_is_not_known() -> None:
     text = text_of("if x.sum() > 0:\n    x = x * 2")
     line = line_of(text, "if x.sum")
-    assert unread(text) == f"a branch that depends on the contents of a tensor (model.py:{line})"
+    assert unread(text) == f"the contents of a tensor (model.py:{line})"
 
 
 def test_an_assertion_that_fails_is_what_the_run_would_say() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.command import nanolint
-from tests.unit.memory.reading.test_programs import line_of, read, text_of, unread
+from tests.unit.memory.reading.test_programs import read, text_of, unread
 from tests.unit.trainers.small_net import trained_on
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ class Layer({base}):
 @pytest.mark.parametrize("call", ["self.layer(x)", "self.layer.apply(x)"])
 def test_what_extends_a_class_that_is_not_known_may_be_a_module_or_none(call: str) -> None:
     text = text_of(f"x = {call}", "self.layer = Layer()", OTHER.format(base="fused.Norm"))
-    said = f"fused is not a module of the project (model.py:{line_of(text, 'import fused')})"
-    assert unread(text) == said
+    assert "fused is not a module of the project" in unread(text)
 
 
 def test_a_plain_object_of_such_a_class_is_no_part_of_the_model() -> None:

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.interpreter.alike import Layers
-from nanolint.memory.model.read import Read
-from nanolint.run.program import FromRun, ReadModel
+from nanolint.recording.events import write_own
+from nanolint.recording.recording import card_of
+from nanolint.recording.shapes import Shapes
 from nanolint.run.run import Attention
+from nanolint.script.played import representative
 from nanolint.tape.tape import Component, Tape
+from nanolint.tensors.asked import Asked
 from nanolint.tensors.autograd import Operation, run_backward
 from nanolint.tensors.device import Device, Storage
-from nanolint.tensors.dtypes import BFLOAT16, FLOAT32, INT64
-from nanolint.tensors.ops.attention import FLASH_SINCE
+from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.ops.linear import linear
 from nanolint.tensors.ops.loss import nll_loss
 from nanolint.tensors.ops.pointwise import add, mul
@@ -25,7 +27,6 @@ from nanolint.tensors.parameter import Parameter
 from nanolint.tensors.role import role
 from nanolint.tensors.tensor import Node, Tensor, empty
 from nanolint.tensors.unknown import Refused
-from nanolint.trainers.nanogpt.own import own_script
 from tests.support.repository import ROOT
 from tests.support.runs import SMALL
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from nanolint.run.run import Run
 
-OPS = ROOT / "nanolint" / "memory" / "tensors" / "ops"
+OPS = ROOT / "nanolint" / "tensors" / "ops"
 HELD = {
     Component.PARAMETERS, Component.OPTIMIZER, Component.INPUTS, Component.LOGITS_AND_LOSS,
     Component.WORKSPACE,
@@ -86,33 +87,25 @@ def nodes(root: Node) -> Iterator[Node]:
                 unseen.append(edge[0])
 
 
-SIZES = ("block_size", "vocab_size", "n_layer", "n_head", "n_embd", "dropout", "bias")
-
-
 @pytest.mark.parametrize("attention", Attention)
 def test_an_operation_keeps_what_it_says_that_it_saves_and_nothing_else(
     attention: Attention, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Layers, "look_at", lambda *_: None)
+    found: list[Operation] = []
+
+    def looked_at(loss: Tensor, *arguments: Any, **named: Any) -> None:
+        assert loss.node is not None
+        for node in nodes(loss.node):
+            if isinstance(node, Operation):
+                assert not list(tensors_in(node.backward)), node.backward
+                found.append(node)
+        run_backward(loss, *arguments, **named)
+
+    monkeypatch.setattr("nanolint.interpreter.torch.methods.run_backward", looked_at)
     run = replace(SMALL, compile=False, dropout=0.1, bias=True, attention=attention)
-    arguments = tuple((each, FromRun(each)) for each in SIZES)
-    program = ReadModel(own_script().modules[1:], "GPT", arguments, "GPTConfig")
-    flash = FLASH_SINCE if attention is Attention.FLASH else (7, 5)
-    device = Device(Tape(), capability=flash)
-    absent = "torch.nn.functional.scaled_dot_product_attention"
-    model = Read(
-        program, run, device, frozenset({absent} if attention is Attention.MATH else ()), None
-    )
-    for each in model.state():
-        each.move()
-    batch = [empty(device, (2, run.block_size), INT64, WHATEVER) for _ in range(2)]
-    with device.autocast(BFLOAT16):
-        _, loss = model(*batch)
-    assert loss.node is not None
-    found = [node for node in nodes(loss.node) if isinstance(node, Operation)]
+    write_own(representative(run), Shapes.of(run), Asked(card_of()), Tape(), compiled=False)
     assert len(found) > 50
-    for node in found:
-        assert not list(tensors_in(node.backward)), node.backward
 
 
 @pytest.mark.parametrize("path", sorted(OPS.glob("*.py")), ids=lambda path: path.stem)

@@ -1,1 +1,0 @@
-"""train.py's loop: parameters, batches, gradients and the optimizer, step by step."""

@@ -1,1 +1,0 @@
-"""Models, written as their own model.py writes them, on pretend tensors."""
