@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from nanolint.script.machine import Script
     from nanolint.tape.tape import Mark
 
-LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
+LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses, and are left out
 REMADE = "the lifetime of optimizers that later steps create again"
 ANOTHER = "nanolint does not know what is trained after the steps"
 NONE_LEFT = (
@@ -77,6 +77,7 @@ class Turns:
         self._remade = False  # whether an optimizer was made after the first steps
         self._passing: ast.stmt | None = None  # the innermost around the last backward pass
         self._accumulates = False  # whether one is over that steps in some of its turns alone
+        self._room = LITTLE  # bytes that may still be left out of what is kept for backward passes
         self._jumping: dict[ast.stmt, Unknown] = {}  # those whose turns may end early, and why
 
     @property
@@ -305,7 +306,8 @@ class Turns:
             if rest > 2:
                 wrote: list[object] = list(alike.written(tape, start))
                 grows = alike.kept(tape, start) * rest
-                is_alike = wrote and wrote == before and not self.whole and grows <= LITTLE
+                room = self._room if machine.card.grad_enabled else LITTLE
+                is_alike = wrote and wrote == before and not self.whole and grows <= room
                 if machine.seen.backward != backward and not machine.phases.are_late:
                     is_alike = is_alike and not steps(node, frame)  # in turns that it counts
                 again = growing.repeated(held, node, frame, machine.host) if is_alike else None
@@ -318,6 +320,7 @@ class Turns:
                         machine.bounded(len(listed) + len(put) * skipped)
                         listed += put * skipped
                     tape.compute_again(start.flops, skipped)
+                    self._room -= grows if machine.card.grad_enabled else 0
                     machine.made_up.lose()  # what counts the turns
                     machine.seen.backward += skipped * (machine.seen.backward - backward)
                 elif (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.interpreter.values import Unread
+from nanolint.recording.recording import allocated_peak
 from nanolint.run.program import SourceText
 from validation.read_models import MODELS, Case
 from validation.record_read import TORCH
@@ -321,3 +322,11 @@ def test_the_modules_of_torch_nn_are_torch_nns_own() -> None:
     above = "from torch.nn.modules import LayerNorm\n"
     other = read(text_of("x = self.norm(x)", "self.norm = LayerNorm(32)", above))
     assert other.events == read(text_of("x = self.norm(x)", "self.norm = nn.LayerNorm(32)")).events
+
+
+def test_what_equal_turns_keep_is_left_out_up_to_a_mebibyte_of_a_whole_run() -> None:
+    """The inner loop is left early, whatever calls it: each of its turns keeps 2 KiB."""
+    loops = "for _ in list(range(20)):\n    for _ in {turns}:\n        x = x.tanh()"
+    left = allocated_peak(read(text_of(loops.format(turns="range(60)"))))
+    each = allocated_peak(read(text_of(loops.format(turns="list(range(60))"))))
+    assert each - (1 << 20) <= left <= each
