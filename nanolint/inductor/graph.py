@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 # Element types, as far as buffer reuse tells them apart.
 FLOAT, HALF, BOOL, INT = range(4)
-ITEMSIZE = (4, 2, 1, 8)
 
 ALIGNMENT = 128  # bytes: padding_alignment_bytes in torch/_inductor/config.py
 LONGEST_UNPADDED = 1024  # elements: padding_stride_threshold

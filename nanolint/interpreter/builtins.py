@@ -10,7 +10,6 @@ from nanolint.interpreter.counted import COUNTED, pinned
 from nanolint.interpreter.counted import converted as by_turn
 from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.exceptions import let_go
-from nanolint.interpreter.plain import ordered
 from nanolint.interpreter.scopes import MISSING
 from nanolint.interpreter.texts_of import text_of
 from nanolint.interpreter.values import (
@@ -171,8 +170,6 @@ def table(machine: Machine) -> dict[str, Value]:
     looks("len", lambda x: _length(machine, x))
     plain("sum", lambda values, start=0: _sum(machine, values, start))
     plain("reversed", lambda values: iter(list(machine.iterate(values))[::-1]))
-    plain("iter", lambda values: iter(machine.iterate(values)))
-    plain("sorted", lambda values, key=None, reverse=False: ordered(machine, values, key, reverse))
     plain("enumerate", lambda values, start=0: _enumerated(machine, values, start))
     looks("next", lambda values, *default: _next(machine, values, *default))
     looks("zip", lambda *values, strict=False: zip(*map(machine.iterate, values), strict=strict))
@@ -182,11 +179,9 @@ def table(machine: Machine) -> dict[str, Value]:
     plain("all", lambda values: all(machine.truth(each) for each in machine.iterate(values)))
     looks("min", lambda *values, **options: _extreme(machine, min, values, **options))
     looks("max", lambda *values, **options: _extreme(machine, max, values, **options))
-    looks("print", lambda *_, **__: machine.breaks("print"))
     plain("input", lambda *_: machine.unknown("typed input"))
     looks("exit", lambda *_: _left(machine))
     looks("quit", lambda *_: _left(machine))
-    plain("open", lambda *_, **__: machine.unknown("the contents of a file"))
     looks("isinstance", machine.instance_of)
     looks("issubclass", lambda one, other: _derives(machine, one, other))
     looks("hasattr", lambda owner, name: _has(machine, owner, name))
@@ -196,7 +191,7 @@ def table(machine: Machine) -> dict[str, Value]:
     looks("vars", lambda owner: machine.attribute(owner, "__dict__"))
     plain("globals", lambda: machine.module.names if machine.module else {})
     looks("dir", lambda *owner: _names(machine, *owner))
-    for name in ("exec", "eval", "compile", "__import__", "locals"):
+    for name in ("eval", "locals"):
         looks(name, lambda *_, name=name, **__: machine.unknown(f"{name}()"))
     return known
 

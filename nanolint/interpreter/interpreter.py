@@ -20,7 +20,6 @@ from nanolint.interpreter import (
     operators,
     plain,
     protocols,
-    statements,
 )
 from nanolint.interpreter.alike import Layers
 from nanolint.interpreter.certain import certain
@@ -66,7 +65,7 @@ OF_PROGRAM = (Instance, Class, Namespace, Function, Method, Super, Partial, Prop
 
 
 class Interpreter(Machine):
-    """Reads the modules of ``sources``; ``absent`` are names that this release of torch lacks."""
+    """Reads the modules of ``sources``."""
 
     def __init__(
         self,
@@ -75,10 +74,8 @@ class Interpreter(Machine):
         host: Device,
         *,
         version: tuple[int, int],
-        absent: frozenset[str] = frozenset(),
-        capability: tuple[int, int] | None = None,
     ) -> None:
-        super().__init__(card, host, version=version, absent=absent, capability=capability)
+        super().__init__(card, host, version=version)
         self.layers = Layers(self)
         if card.tape.locator is not None:
             card.tape.locator.reader = self
@@ -89,17 +86,10 @@ class Interpreter(Machine):
         self._builtins = builtins.table(self)
         self._libraries = libraries.table(self) | names.table(self) | attention_packages.table(self)
 
-    def provide(self, name: str, module: Namespace) -> None:
-        """A package that the program may import."""
-        self._libraries[name] = module
-
     # Expressions and statements.
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         return EXPRESSIONS[node.__class__](self, node, frame)
-
-    def execute(self, body: Iterable[ast.stmt], frame: Frame) -> object:
-        return statements.execute(self, body, frame)
 
     def generate(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame
@@ -180,7 +170,7 @@ class Interpreter(Machine):
 
     def delete_attribute(self, owner: Value, name: str) -> None:
         if isinstance(owner, Namespace) and not owner.path:
-            self.absent |= {f"{owner.name}.{name}"}
+            self.absent.add(f"{owner.name}.{name}")
         if isinstance(owner, Instance):
             if name not in owner.attributes:
                 raise AttributeError(name)
@@ -292,7 +282,7 @@ class Interpreter(Machine):
         if tree is None:
             raise Unread("no Python that is known", Place(source.path, 1))
         before = self.module, self.line
-        self._read_module(tree, Frame(module, module.names, kind=Kind.MODULE))
+        self.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
         self.module, self.line = before
         return module
 
@@ -303,9 +293,6 @@ class Interpreter(Machine):
             found = self._libraries[name] = found.make()
             self.module, self.line = before
         return found
-
-    def _read_module(self, tree: ast.Module, frame: Frame) -> None:
-        statements.read_module(self, tree.body, frame)
 
     def _torch_nn(self) -> Namespace:
         """``torch.nn`` is written in the language that is read, by ``member``."""

@@ -49,8 +49,7 @@ OF_CHARACTERS = (
 )
 ONLY_TYPES = ("typing", "typing_extensions", "collections.abc", "types", "jaxtyping", "__future__")
 # Whether they are there, and what they do, has nothing to do with memory.
-OF_LAUNCHES = ("RANK", "LOCAL_", "WORLD_", "MASTER_", "SLURM", "CUDA", "TORCH", "PYTORCH", "OMPI_")
-SILENT = ("logging", "warnings", "time", "datetime", "random", "sys", "os", "pathlib", "json")
+SILENT = ("logging", "warnings", "time", "datetime")
 
 
 def table(machine: Machine) -> dict[str, Value]:
@@ -100,30 +99,10 @@ def table(machine: Machine) -> dict[str, Value]:
     known["typing"].names["cast"] = Native("cast", lambda _kind, value: value, plain=False)
     for name in SILENT:
         known[name] = Namespace(name, {})
-    known["os"].names |= _environment(machine)
     known["types"].names["SimpleNamespace"] = Native(
         "SimpleNamespace", partial(_record, machine), plain=False
     )
     return known
-
-
-def _environment(machine: Machine) -> dict[str, Value]:
-    """The environment: what a launch sets is not known, and all else is taken for not set."""
-
-    def get(name: Value, default: Value = None) -> Value:
-        if isinstance(name, Unknown) or name in given:
-            return name if isinstance(name, Unknown) else given[name]
-        if name.startswith(OF_LAUNCHES):
-            return machine.unknown(f"the environment variable {name}")
-        return default
-
-    given: dict[str, Value] = {}
-    put = Native("environ.__setitem__", given.__setitem__, plain=False)
-    known = {"get": Native("environ.get", get, plain=False), "__setitem__": put}
-    return {
-        "environ": Namespace("os.environ", known),
-        "getenv": Native("getenv", get, plain=False),
-    }
 
 
 def _record(machine: Machine, **attributes: Value) -> Instance:

@@ -30,8 +30,7 @@ class Machine:
     """The state of one reading.
 
     ``card`` and ``host`` are where tensors lie, new ones on ``default``. ``module`` and ``line``
-    are what is being read. ``version`` is torch's; ``absent`` are names that this release lacks.
-    ``capability`` is the compute capability of the card, None where no card is known.
+    are what is being read. ``version`` is torch's; ``absent`` are names that the program deleted.
     ``tokens`` is the size of the vocabulary, by the table of embeddings, once there is one.
     ``made_up`` are the numbers that stand for others.
     """
@@ -42,15 +41,12 @@ class Machine:
         host: Device,
         *,
         version: tuple[int, int],
-        absent: frozenset[str] = frozenset(),
-        capability: tuple[int, int] | None = None,
     ) -> None:
-        self.capability = capability
         self.card = card
         self.host = host
         self.default = host
         self.version = version
-        self.absent = absent
+        self.absent: set[str] = set()
         self.tokens = 0
         self.made_up = MadeUp()
         self.tensor_attributes: WeakKeyDictionary[Tensor, dict[str, Value]] = WeakKeyDictionary()
@@ -153,10 +149,6 @@ class Machine:
         """This is being read; what nanolint itself wrote stands for the line that led there."""
         if module.path:
             self.module, self.line = module, line
-
-    def rest(self) -> None:
-        """Nothing is being read, until the next call."""
-        self.module, self.line = None, 0
 
     def step(self) -> None:
         """Raises Unread where there have been too many, and GaveWay."""

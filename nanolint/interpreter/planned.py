@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.forms import Copying, Form
-from nanolint.interpreter.module import Module
 from nanolint.interpreter.repeated import Forward
 from nanolint.interpreter.torch.checkpointing import may_stop
 from nanolint.interpreter.twin import Kind, Twin
@@ -49,9 +48,9 @@ class Planned:
         def twin() -> Twin:
             with self._there():
                 return Twin(
-                    lambda alone: _Layer(machine, kept, alone, more, checkpointed),
+                    lambda alone: Layer(machine, kept, alone, more, checkpointed),
                     like, pattern.alone(self._tape()), half,
-                    requires_grad=requires_grad, grad_enabled=grad_enabled, training=True,
+                    requires_grad=requires_grad, grad_enabled=grad_enabled,
                 )  # fmt: skip
 
         self._plan = Forward(twin)
@@ -90,7 +89,7 @@ class Planned:
         return tape
 
 
-class _Layer(Module):
+class Layer:
     """A copy of a layer, on the card of a twin."""
 
     def __init__(
@@ -111,18 +110,10 @@ class _Layer(Module):
         for each in copying.tensors:
             each.move()
         form.of(self._made)
-        self._parameters = tuple(form.parameters)
+        self.parameters = tuple(form.parameters)
 
-    def parameters(self) -> tuple[Parameter, ...]:
-        return self._parameters
-
-    def state(self) -> tuple[Buffer, ...]:
-        return ()
-
-    def train(self, mode: bool = True) -> None:
-        """It is as its pattern is."""
-
-    def forward(self, x: Tensor) -> Tensor:
+    def __call__(self, x: Tensor) -> Tensor:
+        """What it returns."""
         if self._checkpointed is None:
             return self._read(x, *self._more)
         options: dict[str, Any] = dict(self._checkpointed)

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.binding import annotated, assignment, augmented, delete, either, forget
+from nanolint.interpreter.binding import annotated, assignment, augmented, delete, either
 from nanolint.interpreter.contexts import entered
-from nanolint.interpreter.exceptions import CATCHABLE, attempt, check, let_go, throw
+from nanolint.interpreter.exceptions import attempt, check, throw
 from nanolint.interpreter.expressions import function_of
 from nanolint.interpreter.matching import match
-from nanolint.interpreter.values import Namespace, Place, Unknown, Unread
+from nanolint.interpreter.values import Namespace, Unknown
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -36,28 +36,6 @@ def execute(machine: Machine, body: Iterable[ast.stmt], frame: Frame) -> object:
         ended = statement(machine, node, frame)
         if ended is not None:
             return ended
-    return None
-
-
-def read_module(machine: Machine, body: Iterable[ast.stmt], frame: Frame) -> None:
-    """The statements of a module: what one of them cannot tell, only those that use it miss."""
-    for node in body:
-        why = _failure(machine, node, frame)
-        if why is not None:
-            forget(machine, node, frame, why)
-
-
-def _failure(machine: Machine, node: ast.stmt, frame: Frame) -> Unknown | None:
-    """Why a statement could not be read to its end."""
-    try:
-        execute(machine, (node,), frame)
-    except Unread as error:
-        let_go(error)
-        return Unknown(error.reason, error.place)
-    except CATCHABLE as error:
-        let_go(error)
-        reason = f"it raises {type(error).__name__}: {error}"
-        return Unknown(reason, Place(frame.module.path, node.lineno))
     return None
 
 

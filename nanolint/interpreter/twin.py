@@ -12,7 +12,7 @@ from nanolint.tensors.tensor import Node, Tensor, empty
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from nanolint.interpreter.module import Module
+    from nanolint.interpreter.planned import Layer
     from nanolint.tape.tape import Component, Mark, Tape
     from nanolint.tensors.device import Device, Storage
     from nanolint.tensors.dtypes import Dtype
@@ -46,23 +46,19 @@ class Twin:
 
     def __init__(
         self,
-        make: Callable[[Device], Module],
+        make: Callable[[Device], Layer],
         like: Kind,
         device: Device,
         half: Dtype | None,
         *,
         requires_grad: bool,
         grad_enabled: bool,
-        training: bool,
     ) -> None:
         self.tape = device.tape
         self.device = device
         self.layer = layer = make(device)
-        layer.train(training)
-        for each in layer.state():
-            each.move()
         device.half, device.grad_enabled = half, grad_enabled
-        self.parameters = layer.parameters()
+        self.parameters = layer.parameters
         self.x = empty(device, like.shape, like.dtype, like.role, like.strides)
         self.x.is_view = like.is_view
         self.entry = Entry(self.x) if requires_grad else None

@@ -7,7 +7,6 @@ ACCELERATE_MODULES = ("accelerate.commands.launch",)
 DEEPSPEED_MODULES = ("deepspeed.launcher.runner",)
 MPI = ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "horovodrun")
 SHELLS = ("sh", "bash", "zsh", "dash")
-LAUNCHERS = ("torchrun", "accelerate", "deepspeed", *SHELLS, *MPI)
 SHELL_SCRIPTS = (".sh", ".bash", ".zsh")
 REMOTE = ("ssh", "tmux", "screen", "sbatch")  # whose last words another shell runs
 # Programs that start the one behind them once, as it is.

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from nanolint.settings.schema import Sourced
 
 SUFFIX = ".py"
-STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)

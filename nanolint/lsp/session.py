@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from nanolint.rule.context import Context
 
 EDITOR = "the editor"  # where a setting of the client's came from
-SUFFIX = ".py"
 
 
 @dataclass

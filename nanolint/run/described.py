@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
@@ -23,13 +22,12 @@ if TYPE_CHECKING:
 class BuiltModel:
     """The model that is trained: its class, the file that defines it, and what it is built with.
 
-    With ``config_class`` the arguments are those of that class, whose instance is the model's only
-    argument; those that a dataclass leaves to its defaults are among them. ``place`` is the call.
+    If its only argument is an instance of a class of the project, such as a configuration, the
+    arguments are the fields of that instance. ``place`` is the call.
     """
 
     class_name: str
     path: Path | None
-    config_class: str | None
     arguments: Mapping[str, Term | NotKnown]
     place: Place
 
@@ -51,11 +49,11 @@ class Described:
 
     ``roles`` has a term, or why there is none, for each role that was looked for; ``given`` is all
     that can be set, in the script, in what it imports, on its launch line. ``equation`` is None
-    where a part of it is not known, which ``missing`` names. ``called_plainly``: the model is given
-    indices and targets, and nothing else. ``refused`` says in a clause each what the script's
-    parser would not take of its launch line. ``trains``: a loop around ``backward()`` was reached.
-    ``saved`` is the JSON that it writes, ``loaded`` what it reads of what another run wrote, and
-    ``wanted`` the names of all such files; ``taken`` says in a clause each what is taken for them.
+    where a part of it is not known, which ``missing`` names. ``refused`` says in a clause each
+    what the script's parser would not take of its launch line. ``trains``: a loop around
+    ``backward()`` was reached. ``saved`` is the JSON that it writes, ``loaded`` what it reads of
+    what another run wrote, and ``wanted`` the names of all such files; ``taken`` says in a clause
+    each what is taken for them.
     ``said`` are the values put on top that decide what the other run writes, ``put`` those that
     flags take.
     """
@@ -67,8 +65,6 @@ class Described:
     model: BuiltModel | NotKnown = NotKnown("nanolint did not find the model that is trained")
     missing: tuple[tuple[Role, NotKnown], ...] = ()
     late_sync: LateSync | None = None
-    called_plainly: bool = False
-    optimizers: tuple[str, ...] = field(default=())  # full names of what is called for them
     refused: tuple[str, ...] = ()
     trains: bool = True
     saved: tuple[Saved, ...] = ()

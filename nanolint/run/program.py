@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from nanolint.run.saved import Loaded
     from nanolint.source.values import Plain
 
-# What the loop and the batch follow, whatever the model is.
-LOOP = frozenset(
-    {
-        *("batch_size", "gradient_accumulation_steps", "world_size", "eval_iters"),
-        *("compile", "dtype"),
-    }
-)
-
-
 # How the names of what scripts save and go on from end.
 CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors")
 # What people call them: also the folder, as "out" or "runs".

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
 
 BATCHES = 2  # of each split of estimate_loss
-LATE_BATCHES = 1  # the same when the pools have settled
 MICRO_STEPS = (4, 4, 4, 4)  # of the first optimizer steps, at most
 
 

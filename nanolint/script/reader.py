@@ -214,9 +214,6 @@ class Reader(Values):
             if value is owner
         )
 
-    def _read_module(self, tree: ast.Module, frame: Frame) -> None:
-        self.execute(tree.body, frame)
-
     @property
     def counted(self) -> tuple[ast.stmt, int] | None:
         """The innermost loop over numbers that is being run, and its turn."""

@@ -42,7 +42,6 @@ _REQUIREMENTS = (
     ("environment*.yaml", _CONDA),
 )
 # Packages that operations of PyTorch's own kernels need, in any of these files.
-NATIVE = ("nvidia-cutlass-dsl", "nvmath-python")
 _NATIVE = lazily(
     r"""^[^#\n]*?(?:^|[\s"'])(nvidia[-_]cutlass[-_]dsl|nvmath[-_]python)(?![\w-])""", re.MULTILINE
 )
@@ -73,7 +72,7 @@ def find_torch_version(folder: Path) -> Asked:
 
 
 def find_native_packages(folder: Path) -> tuple[tuple[str, str], ...]:
-    """The packages of NATIVE that the project asks for, each with the file that names it."""
+    """The packages of native kernels that a project asks for, each with the file that says so."""
     for ancestor in upward(folder):
         found = _native_in(ancestor)
         if found or is_file(ancestor / "train.py"):

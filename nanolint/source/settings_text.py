@@ -187,15 +187,3 @@ class _Yaml:
         known = value is None or isinstance(value, (float, str))
         known = known or (isinstance(value, int) and value.bit_length() <= MOST_BITS)
         return Leaf(value if known else None, start, end, known)
-
-
-def leaves(node: Node) -> Iterator[Leaf]:
-    """Every value, in its order."""
-    if isinstance(node, Leaf):
-        yield node
-    elif isinstance(node, Listed):
-        for each in node.items:
-            yield from leaves(each)
-    else:
-        for _, each in node.entries:
-            yield from leaves(each)

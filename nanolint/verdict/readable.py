@@ -34,16 +34,18 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     run = read.run if read else None
     if read is None or run is None:
         return resolution
-    assert isinstance(run.program, ReadScript)
+    script = run.program
+    assert isinstance(script, ReadScript)
     if target is not None:
-        run = replace(run, program=replace(run.program, cards=target.count))
+        script = replace(script, cards=target.count)
+        run = replace(run, program=script)
     try:
         known = recorded(run, target.gpu if target else None)
     except Unread as error:
         if error.stop is not None:
             return _ends(resolution, error, error.stop)
         if error.reason == INSTALLED:
-            bare = replace(run, program=replace(run.program, bare=True))
+            bare = replace(run, program=replace(script, bare=True))
             if bare != run:  # it may do without what it looks for
                 again = if_readable(replace(resolution, read=replace(read, run=bare)), target)
                 if again.run is not None:
@@ -57,7 +59,7 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     else:
         doubts += (Doubt(Subject.PIECE, each) for each in said.doubts)
     stop = None if said.stop is None else Stop.read(said.stop)
-    run = _told(run, run.program, said.trained)
+    run = _told(run, script, said.trained)
     return replace(read, run=run, stop=stop, doubts=ordered(doubts), left_open=left_open)
 
 

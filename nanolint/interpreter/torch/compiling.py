@@ -1,8 +1,4 @@
-"""``torch.compile`` and ``torch.jit.script`` inside a model that is read, each for itself.
-
-Within a graph that is derived as a whole both are part of it. Outside of one a compiled part is
-read as it runs without, which takes more; what a script makes of a function is not known.
-"""
+"""``torch.jit.script`` of functions and modules: they are read as they run without it, in doubt."""
 
 from __future__ import annotations
 
@@ -18,48 +14,26 @@ if TYPE_CHECKING:
     from nanolint.interpreter.values import Value
 
 
-def compiler(machine: Machine) -> Native:
-    """``torch.compile`` of a function or of a module."""
-
-    def told(name: str) -> None:
-        if machine.card.tracer is None:
-            machine.card.tape.doubt_above(
-                f"{name} is compiled separately; nanolint counts it uncompiled, which takes more"
-            )
-
-    return _telling(machine, "torch.compile", told)
-
-
 def jit(machine: Machine) -> Namespace:
     """``torch.jit``: the fuser of what is scripted casts and keeps otherwise."""
 
     def told(name: str) -> None:
         machine.card.tape.doubt(f"nanolint does not model torch.jit.script of {name}")
 
-    return Namespace(
-        "torch.jit",
-        {
-            "script": _telling(machine, "torch.jit.script", told),
-            "is_scripting": Native("is_scripting", lambda: False),
-        },
-    )
-
-
-def _telling(machine: Machine, name: str, told: Callable[[str], None]) -> Native:
-    """A decorator, with arguments or without, of what tells of itself where it is called."""
-
-    def mark(what: Value = None, *_: Value, disable: Value = False, **options: Value) -> Value:
+    def script(what: Value = None, *_: Value, **__: Value) -> Value:
         if what is None:
-            return Native(name, lambda each: mark(each, disable=disable, **options), plain=False)
-        if disable is True or options.get("backend") == "eager":
-            return what
+            return Native("torch.jit.script", script, plain=False)
         if isinstance(what, Function):
             what.attributes[TELLS] = lambda: told(what.name)
         elif isinstance(what, Instance) and is_module(what):
             _mark_module(machine, what, told)
         return what
 
-    return Native(name, mark, plain=False)
+    names: dict[str, Value] = {
+        "script": Native("torch.jit.script", script, plain=False),
+        "is_scripting": Native("is_scripting", lambda: False),
+    }
+    return Namespace("torch.jit", names)
 
 
 def _mark_module(machine: Machine, module: Instance, told: Callable[[str], None]) -> None:
@@ -71,5 +45,5 @@ def _mark_module(machine: Machine, module: Instance, told: Callable[[str], None]
         told(cls.name)
         return machine.call(plain, list(given), named)
 
-    module.cls = Class(cls.name, (cls,), {"__call__": Native("__call__", call, plain=False)},
-                       cls.module)  # fmt: skip
+    names = {"__call__": Native("__call__", call, plain=False)}
+    module.cls = Class(cls.name, (cls,), names, cls.module)

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.torch.calling import card_of, device_of
-from nanolint.interpreter.torch.compiling import compiler
 from nanolint.interpreter.torch.kinds import is_kind_of_module as is_kind_of_module
 from nanolint.interpreter.torch.kinds import is_module as is_module
 from nanolint.interpreter.torch.methods import learn
@@ -295,11 +294,6 @@ def _found(_machine: Machine, module: Instance, name: str) -> Value:
     return found
 
 
-def _compiled(machine: Machine, module: Instance, *_: Value, **options: Value) -> Instance:
-    machine.call(compiler(machine), [module], options)
-    return module
-
-
 def _register(
     kind: str, machine: Machine, module: Instance, hook: Value, **options: Value
 ) -> Namespace:
@@ -357,7 +351,6 @@ METHODS: dict[str, Callable[..., Value]] = {
     "bfloat16": lambda machine, module: _to(machine, module, BFLOAT16),
     "double": lambda machine, module: _to(machine, module, FLOAT64),
     "share_memory": lambda _, module: module,
-    "compile": _compiled,
     "get_submodule": _found,
     "get_parameter": _found,
     "extra_repr": lambda *_: "",

@@ -20,7 +20,6 @@ from nanolint.interpreter.values import (
     ANNOTATION,
     NOT_COMPILED,
     PARAMETER,
-    Class,
     Function,
     Manager,
     Namespace,
@@ -96,9 +95,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "equal": Native("torch.equal", lambda x, other: equal(machine, x, other)),
         "is_tensor": Native("is_tensor", lambda value: isinstance(value, Tensor)),
         "autocast": _autocast(machine),
-        "compile": compiling.compiler(machine),
         "finfo": Native("finfo", limits),
-        "manual_seed": Native("manual_seed", lambda *_: None),
         "set_float32_matmul_precision": Native("precision", lambda how: _precision(machine, how)),
         "is_autocast_enabled": Native(
             "is_autocast_enabled", lambda *_: machine.card.half is not None
@@ -108,7 +105,6 @@ def table(machine: Machine) -> dict[str, Value]:
         "strided": ANNOTATION,
         **dict.fromkeys(("contiguous_format", "channels_last"), ANNOTATION),
         "preserve_format": None,  # as where none is named
-        "Generator": _generator_class(),
         "get_rng_state": Native("get_rng_state", lambda *_: _random_state(machine)),
         "set_rng_state": Native("set_rng_state", lambda *_: None, plain=False),
         "seed": Native("seed", lambda: machine.unknown("a random seed")),
@@ -119,16 +115,8 @@ def table(machine: Machine) -> dict[str, Value]:
     torch |= dict.fromkeys(ANNOTATIONS, ANNOTATION)
     silent = {
         "is_available": Native("is_available", lambda: True),
-        "device_count": Native("device_count", lambda: machine.unknown("the number of GPUs")),
-        "is_bf16_supported": Native("is_bf16_supported", lambda: machine.unknown("the card")),
-        "manual_seed": Native("manual_seed", lambda *_: None),
-        "manual_seed_all": Native("manual_seed_all", lambda *_: None),
         "get_rng_state": Native("get_rng_state", lambda *_: _random_state(machine)),
         "set_rng_state": Native("set_rng_state", lambda *_: None, plain=False),
-        "get_device_capability": Native(
-            "get_device_capability", lambda *_: machine.capability or machine.unknown("the card")
-        ),
-        "synchronize": Native("synchronize", lambda *_: None),
     }
     functional_module = Namespace("torch.nn.functional", functional)
     checkpointing = checkpoints(machine)
@@ -150,7 +138,7 @@ def table(machine: Machine) -> dict[str, Value]:
             {name: native(machine, f"linalg.{name}", f) for name, f in LINALG.items()},
         ),
         "torch.cuda": Namespace("torch.cuda", silent),
-        "torch.mps": Namespace("torch.mps", {"manual_seed": silent["manual_seed"]}),
+        "torch.mps": Namespace("torch.mps", {"manual_seed": Native("seed", lambda *_: None)}),
         "torch.functional": Namespace("torch.functional", {**torch, "F": functional_module}),
         **casting,
         "torch.autograd": functions.module(machine),
@@ -175,13 +163,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "torch.utils": Namespace("torch.utils", {"checkpoint": checkpointing}),
         pytree.PYTREE: pytree.module(machine),
         "torch.utils.checkpoint": checkpointing,
-        "torch.distributed": Namespace(
-            "torch.distributed",
-            {
-                "is_initialized": Native("is_initialized", lambda: machine.unknown("DDP")),
-                "is_available": Native("is_available", lambda: True),
-            },
-        ),
+        "torch.distributed": Namespace("torch.distributed", {}),
     }
 
 
@@ -189,20 +171,6 @@ def _casting(machine: Machine, name: str) -> Namespace:
     """A module that has ``autocast``; those of ``torch.cuda`` are told no device."""
     of_card = ("cuda",) if name.startswith("torch.cuda") else ()
     return Namespace(name, {"autocast": _autocast(machine, *of_card), **functions.casting(machine)})
-
-
-def _generator_class() -> Class:
-    """``torch.Generator``: numbers of its own, which nothing depends on."""
-
-    def itself(made: Value, *_: Value) -> Value:
-        return made
-
-    names: dict[str, Value] = {
-        "__init__": Native("Generator", lambda *_, **__: None, plain=False),
-        "manual_seed": Native("manual_seed", itself, plain=False),
-        "set_state": Native("set_state", itself, plain=False),
-    }
-    return Class("Generator", (), names, Namespace("torch", {}))
 
 
 def _random_state(machine: Machine) -> Tensor:

@@ -37,12 +37,10 @@ def built_model(model: Thing | None) -> BuiltModel | NotKnown:
     path = model.of.scope.source.path
     if isinstance(first, Instance) and not isinstance(first.of, External):
         held = {str(key): each for key, each in first.fields.items()}
-        return BuiltModel(
-            model.of.node.name, path, first.of.node.name, dict(_plain(held)), model.place
-        )
+        return BuiltModel(model.of.node.name, path, dict(_plain(held)), model.place)
     names = _parameters(model)
     given = {**dict(zip(names, model.arguments, strict=False)), **model.named}
-    return BuiltModel(model.of.node.name, path, None, dict(_plain(given)), model.place)
+    return BuiltModel(model.of.node.name, path, dict(_plain(given)), model.place)
 
 
 def _parameters(model: Instance) -> list[str]:

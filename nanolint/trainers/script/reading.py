@@ -84,8 +84,6 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         model=built_model(model),
         missing=_missing(roles),
         late_sync=_late_sync(state.events, call, backward),
-        called_plainly=call is not None and call.plain,
-        optimizers=_once(_optimizers(state.events)),
         refused=_once(state.refused),
         saved=tuple(state.saved),
         loaded=tuple((place, each) for place, each in state.loaded.items() if each is not None),
@@ -229,10 +227,3 @@ def _late_sync(events: Sequence[Event], call: Event | None, backward: Event) -> 
         if each.kind == "sync" and backward.context.loops[-1] in each.context.loops:
             return LateSync(each.place, call.place)
     return None
-
-
-def _optimizers(events: Sequence[Event]) -> Iterator[str]:
-    for each in events:
-        if each.kind == "optimizer" and isinstance(each.subject, Instance):
-            of = each.subject.of
-            yield of.name if isinstance(of, External) else of.node.name

@@ -28,7 +28,6 @@ def test_every_role_is_found_by_what_is_done_with_it() -> None:
         Role.COMPILE: True,
         Role.EVALUATION: None,
     }
-    assert found.optimizers == ("torch.optim.AdamW",)
 
 
 EQUATIONS = {

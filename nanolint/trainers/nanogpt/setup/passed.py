@@ -31,9 +31,8 @@ class Passed:
     """What was found. Each thing is a plain value, or a Mystery that says why it is none.
 
     ``model`` is the full name of the class that is built, a Mystery where it is not known;
-    ``config`` that of the class of its first argument, None where there is none. ``arguments`` are
-    what those two are given by name, ``shape`` those of the names of SHAPE; ``rest`` says why there
-    may be anything more.
+    ``config`` that of the class of its first argument, None where there is none. ``shape`` are what
+    those two are given by the names of SHAPE; ``rest`` says why there may be anything more.
     ``batch`` is the sequences of a batch and the tokens of one, None without a ``get_batch``.
     ``passes`` is how often the loop runs ``backward()`` for one step, None without a loop.
     ``unevaluated`` is the line of a condition by which the loop never evaluates, 0 without one.
@@ -42,7 +41,6 @@ class Passed:
 
     model: Named | Mystery
     config: str | None = None
-    arguments: Mapping[str, Thing] = field(default_factory=dict)
     shape: Mapping[str, Thing] = field(default_factory=dict)
     rest: Mystery | None = None
     batch: tuple[Thing, Thing] | None = None
@@ -77,14 +75,12 @@ def follow(
     follower.follow(tree.body[first + 1 :])
     model = _model(follower)
     found = _shape(model) if isinstance(model, Built) else Table()
-    named = {key: each for key, each in found.entries.items() if isinstance(key, str)}
     config = model.arguments[0] if isinstance(model, Built) and model.arguments else None
     loader = functions.get("get_batch")
     return Passed(
         model=Named(model.callee) if isinstance(model, Built) else model,
         config=config.callee if isinstance(config, Built) else None,
-        arguments=named,
-        shape={key: each for key, each in named.items() if key in SHAPE},
+        shape={key: found.entries[key] for key in SHAPE if key in found.entries},
         rest=found.rest,
         batch=batch_shape(loader, follower) if loader else None,
         passes=_passes(follower),
