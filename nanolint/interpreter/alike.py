@@ -14,11 +14,10 @@ from weakref import WeakSet
 
 from nanolint.interpreter import traced
 from nanolint.interpreter.forms import PLAIN, Form, Unlike
-from nanolint.interpreter.planned import Planned, is_new
+from nanolint.interpreter.repeated_layers import Kind, Planned, is_new
 from nanolint.interpreter.steady import constants_of
 from nanolint.interpreter.torch.kinds import is_module
 from nanolint.interpreter.torch.modules import modules
-from nanolint.interpreter.twin import Kind
 from nanolint.interpreter.values import READ
 from nanolint.interpreter.watched import plain
 from nanolint.tensors.autograd import Leaf

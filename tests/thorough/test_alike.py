@@ -121,7 +121,7 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from nanolint.inductor.derive.alike import Layer
-        from nanolint.interpreter.planned import Planned
+        from nanolint.interpreter.repeated_layers import Planned
 
         self.played = 0
         for of, name in ((Planned, "play"), (Layer, "copy")):

@@ -1,29 +1,138 @@
 """Layers that are alike: one is read by itself, and the events of all the others are copied.
 
 What a layer allocates follows from its input's layout and from a few settings of torch. So a twin
-of it is run on a card of its own, forward and backward, and the events are kept as memory plans.
-Which layers are alike is found in ``reading/alike.py``.
-"""
+of it is read on a card of its own, forward and backward, and the events are kept as memory plans.
+Which layers are alike is found in ``alike.py``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nanolint.interpreter.twin import Kind, slot_of, tensor_on
+from nanolint.interpreter.forms import Copying, Form
+from nanolint.interpreter.torch.checkpointing import may_stop
+from nanolint.tape.located import Located
+from nanolint.tape.locating import named
+from nanolint.tape.tape import MemoryPlan, Tape
 from nanolint.tape.torch import CACHED_CASTS_LEARN_SINCE
 from nanolint.tensors.autograd import TWICE, Entangled, Leaf, numbers, run_graph
+from nanolint.tensors.checkpoint import checkpoint
 from nanolint.tensors.device import Storage
 from nanolint.tensors.gradients import land, matched, receive, take_off
+from nanolint.tensors.parameter import Buffer
 from nanolint.tensors.tensor import Node, Tensor, empty
 from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from nanolint.interpreter.twin import Twin
-    from nanolint.tape.tape import Handle, MemoryPlan, Tape
+    from nanolint.interpreter.machine import Machine
+    from nanolint.interpreter.values import Instance, Options, Value
+    from nanolint.tape.tape import Component, Handle, Mark
     from nanolint.tensors.device import Device
+    from nanolint.tensors.dtypes import Dtype
+    from nanolint.tensors.layout import Shape, Strides
     from nanolint.tensors.parameter import Parameter
+    from nanolint.tensors.role import Role
+
+
+class Made(NamedTuple):
+    slot: int
+    nbytes: int
+    name: str
+    component: Component
+
+
+class Kind(NamedTuple):
+    """All of a tensor but its memory."""
+
+    shape: Shape
+    strides: Strides
+    dtype: Dtype
+    role: Role
+    is_view: bool
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> Kind:
+        return cls(tensor.shape, tensor.strides, tensor.dtype, tensor.role, tensor.is_view)
+
+
+class Twin:
+    """A layer on a card of its own, whose handles are the slots of the plans."""
+
+    def __init__(
+        self,
+        make: Callable[[Device], Layer],
+        like: Kind,
+        device: Device,
+        half: Dtype | None,
+        *,
+        requires_grad: bool,
+        grad_enabled: bool,
+    ) -> None:
+        self.tape = device.tape
+        self.device = device
+        self.layer = layer = make(device)
+        device.half, device.grad_enabled = half, grad_enabled
+        self.parameters = layer.parameters
+        self.x = empty(device, like.shape, like.dtype, like.role, like.strides)
+        self.x.is_view = like.is_view
+        self.entry = Entry(self.x) if requires_grad else None
+        self.x.node = self.entry
+        self.start = self.tape.mark()
+        self.out: Tensor = layer(self.x)
+
+    def casts(self) -> Iterator[tuple[Node, Tensor]]:
+        """Autocast's copies of parameters, by their leaves, in the order they were made in."""
+        for leaf, cast in self.device.casts.items():
+            assert isinstance(leaf, Node)
+            assert isinstance(cast, Tensor)
+            yield leaf, cast
+
+    def plan(self, start: Mark, shared: Iterable[int] = ()) -> MemoryPlan:
+        """What was written since ``start``."""
+        tape = self.tape
+        made = range(start.allocations, len(tape.sizes))
+        allocations = [
+            Made(slot, tape.sizes[slot], _name(tape, slot), tape.components[slot]) for slot in made
+        ]
+        plan = MemoryPlan(allocations, tape.events[start.events :], set(shared))
+        plan.flops = {kind: flops - start.flops.get(kind, 0) for kind, flops in tape.flops.items()}
+        return plan
+
+    def let_go(self) -> Node | None:
+        """Only the graph holds anything now; returns its newest node."""
+        root = self.out.node
+        self.device.casts.clear()
+        del self.x, self.out
+        return root
+
+
+def _name(tape: Tape, slot: int) -> str:
+    """What an allocation is called, with its place where the tape has one."""
+    locator = tape.locator
+    return tape.names[slot] if locator is None else named(tape.names[slot], locator.place(slot))
+
+
+class Entry(Node):
+    """Where the gradient of the twin's input arrives."""
+
+    __slots__ = ()
+
+    def __init__(self, x: Tensor) -> None:
+        super().__init__((), ((x.shape, x.dtype, x.role),), next(numbers))
+
+    def run(self) -> list[Tensor | None]:
+        return []
+
+
+def slot_of(tensor: Tensor) -> int:
+    return -1 if tensor.storage is None else tensor.storage.handle
+
+
+def tensor_on(device: Device, storage: Storage | None, kind: Kind) -> Tensor:
+    shape, strides, dtype, role, is_view = kind
+    return Tensor(device, storage, shape, strides, dtype, role, is_view)
 
 
 class Forward:
@@ -248,3 +357,120 @@ class _Copied(Node):
                     self.shared.pop(slot)
                 else:
                     self.events.append(~self.slots[slot])
+
+
+class Planned:
+    """The events of one kind of call, by a twin that stands where the program called it."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        layer: Instance,
+        x: Tensor,
+        more: Sequence[Value],
+        checkpointed: Options | None,
+    ) -> None:
+        self._machine = machine
+        card = x.device
+        self._around = machine.module, machine.line, machine.call_number, list(machine.callers)
+        self._first, self._calls = machine.calls, 0
+        self._on = card.tape
+        pattern = card.alone(Tape())
+        # A copy, as the layer may change before a backward pass asks for another twin.
+        kept, like, half = Copying(pattern).of(layer), Kind.of(x), card.half
+        requires_grad, grad_enabled = x.requires_grad, card.grad_enabled
+
+        def twin() -> Twin:
+            with self._there():
+                return Twin(
+                    lambda alone: Layer(machine, kept, alone, more, checkpointed),
+                    like, pattern.alone(self._tape()), half,
+                    requires_grad=requires_grad, grad_enabled=grad_enabled,
+                )  # fmt: skip
+
+        self._plan = Forward(twin)
+
+    def play(self, x: Tensor, parameters: Sequence[Parameter]) -> Tensor:
+        """The call of a layer of these parameters."""
+        machine = self._machine
+        later = machine.calls - self._first
+        machine.calls += self._calls
+        return self._plan.play(x, parameters, later)
+
+    @contextmanager
+    def _there(self) -> Iterator[None]:
+        """Let the machine stand where the call is."""
+        machine = self._machine
+        before = machine.module, machine.line, machine.call_number
+        callers, calls = machine.callers, machine.calls
+        machine.module, machine.line, machine.call_number, there = self._around
+        machine.callers, machine.calls = list(there), self._first
+        try:
+            yield
+        finally:
+            self._calls = machine.calls - self._first
+            machine.module, machine.line, machine.call_number = before
+            machine.callers, machine.calls = callers, calls
+
+    def _tape(self) -> Tape:
+        """A tape for a twin: what is doubted there is doubted of the whole."""
+        of = self._on
+        tape = Tape()
+        if of.locator is not None:
+            tape = Located()
+            tape.reader = of.locator.reader
+        tape.doubts, tape.above, tape.assumed = of.doubts, of.above, of.assumed
+        tape.apart = of.apart
+        return tape
+
+
+class Layer:
+    """A copy of a layer, on the card of a twin."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        layer: Instance,
+        card: Device,
+        more: Sequence[Value],
+        checkpointed: Options | None,
+    ) -> None:
+        copying = Copying(card)
+        self._machine = machine
+        self._made: Instance = copying.of(layer)
+        self._more = more
+        self._checkpointed = checkpointed
+        self._tensors = copying.tensors
+        form = Form(card)
+        for each in copying.tensors:
+            each.move()
+        form.of(self._made)
+        self.parameters = tuple(form.parameters)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """What it returns."""
+        if self._checkpointed is None:
+            return self._read(x, *self._more)
+        options: dict[str, Any] = dict(self._checkpointed)
+        out: Tensor = checkpoint(self._read, x, *self._more, device=x.device, **options)
+        return out
+
+    def _read(self, x: Tensor, *more: Value) -> Tensor:
+        machine, card = self._machine, x.device
+        before = machine.card, machine.default
+        if machine.default is machine.card:
+            machine.default = card
+        machine.card = card
+        try:
+            with may_stop(machine):
+                out: Tensor = machine.call(machine.attribute(self._made, "forward"), [x, *more])
+        finally:
+            machine.card, machine.default = before
+        return out
+
+
+def is_new(out: Value, x: Tensor) -> bool:
+    """Whether a layer returns one tensor of its own."""
+    if not isinstance(out, Tensor) or out.device is not x.device or out.storage is None:
+        return False
+    return out.storage is not x.storage and not isinstance(out, Buffer) and not out.is_view
