@@ -28,11 +28,11 @@ class Word(NamedTuple):
 
 
 WORDS = {
-    "What": Word(732, "say what the function returns or does", r"\AWhat "),
-    "behind": Word(121, "after", r"\bbehind\b"),
-    "where": Word(1133, "if", r"(?<![.\w])where\b(?!\()"),
+    "What": Word(725, "say what the function returns or does", r"\AWhat "),
+    "behind": Word(119, "after", r"\bbehind\b"),
+    "where": Word(1120, "if", r"(?<![.\w])where\b(?!\()"),
     "but for": Word(26, "except", r"\bbut for\b"),
-    "beside": Word(84, "next to, in addition to", r"\bbeside\b"),
+    "beside": Word(82, "next to, in addition to", r"\bbeside\b"),
 }
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 LEAST_SPACES = 2  # in a literal that is a message
