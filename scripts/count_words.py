@@ -28,9 +28,9 @@ class Word(NamedTuple):
 
 
 WORDS = {
-    "What": Word(725, "say what the function returns or does", r"\AWhat "),
+    "What": Word(728, "say what the function returns or does", r"\AWhat "),
     "behind": Word(119, "after", r"\bbehind\b"),
-    "where": Word(1120, "if", r"(?<![.\w])where\b(?!\()"),
+    "where": Word(1118, "if", r"(?<![.\w])where\b(?!\()"),
     "but for": Word(26, "except", r"\bbut for\b"),
     "beside": Word(82, "next to, in addition to", r"\bbeside\b"),
 }
