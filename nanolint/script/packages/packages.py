@@ -26,6 +26,8 @@ class GradScaler:
         self.enabled = enabled
         self.pieces = scaler_pieces()
         self.found = None
+        self.scaled = False
+        self.unscaled, self.stepped = [], []  # optimizers, since the last update
 
     def is_enabled(self):
         return self.enabled
@@ -34,15 +36,34 @@ class GradScaler:
         return 65536.0
 
     def scale(self, outputs):
+        self.scaled = True
         return self.pieces.scale(outputs) if self.enabled else outputs
 
     def unscale_(self, optimizer):
         if self.enabled:
+            self._check(optimizer)
+            if optimizer in self.unscaled:
+                raise RuntimeError(
+                    "unscale_() has already been called on this optimizer since the last update()."
+                )
+            if optimizer in self.stepped:
+                raise RuntimeError("unscale_() is being called after step().")
+            self.unscaled.append(optimizer)
             self.found = self.pieces.unscale()
+
+    def _check(self, optimizer):
+        assert self.scaled, (
+            "Attempted step but _scale is None.  This may indicate your script did not use "
+            "scaler.scale(loss or outputs) earlier in the iteration."
+        )
 
     def step(self, optimizer, *args, **kwargs):
         if not self.enabled:
             return optimizer.step(*args, **kwargs)
+        self._check(optimizer)
+        if optimizer in self.stepped:
+            raise RuntimeError("step() has already been called since the last update().")
+        self.stepped.append(optimizer)
         if self.found is None:
             self.found = self.pieces.unscale()
         # Fused ones skip by themselves a step that overflowed; for others the host decides.
@@ -51,7 +72,11 @@ class GradScaler:
         del total
 
     def update(self, new_scale=None):
+        assert not self.enabled or self.unscaled or self.stepped or new_scale is not None, (
+            "No inf checks were recorded prior to update."
+        )
         self.found = None
+        self.unscaled, self.stepped = [], []
 
     def state_dict(self):
         return {}
