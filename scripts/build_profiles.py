@@ -3,7 +3,7 @@
     scripts/build_profiles.py --python .venv-cuda/bin/python build-nanogpt=path/to/checkout
 
 Each is ``nanolint trace --profile`` in the checkout, whose ``.nanolint`` folder is then moved to
-``nanolint/trainers/recorded``. What stands in for data and downloads is in validation/stand_ins.
+``nanolint/profiles/recorded``. What stands in for data and downloads is in validation/stand_ins.
 Several of one checkout are written one after the other: ``llm.c=llm.c llm.c-alone=llm.c``. Then, or
 with ``--check`` alone, the launch line is read as its users have it read: it must have the profile.
 """
@@ -28,7 +28,7 @@ from nanolint.gpus.lookup import find  # noqa: E402
 from nanolint.run.profile_file import read, write  # noqa: E402
 from nanolint.run.program import Profiled  # noqa: E402
 
-TARGET = ROOT / "nanolint" / "trainers" / "recorded"
+TARGET = ROOT / "nanolint" / "profiles" / "recorded"
 STAND_INS = ROOT / "validation" / "stand_ins"
 
 

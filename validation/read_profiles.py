@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
+from nanolint.profiles.profiles import SHIPPED
 from nanolint.run.profile_file import read
 from nanolint.tape.profile import profiled
-from nanolint.trainers.profiles import SHIPPED
 from scripts.build_profiles import TRAINERS
 from validation.read_scripts import NotRead, read_whole
 from validation.trace_scripts import played

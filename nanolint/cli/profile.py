@@ -165,13 +165,14 @@ def profile(
     Returns where it stands, the profile, and whether it knows all micro-batches between its lowest
     and its highest.
     """
+    from nanolint.profiles.profiles import FOLDER, digest_of
+    from nanolint.profiles.traced import places_of
+    from nanolint.profiles.weights import free_keys, weights
     from nanolint.run.profile import Profile
     from nanolint.run.profile_file import write
     from nanolint.trace.guarded import CannotTrace
     from nanolint.trace.profiling import files_of, record
-    from nanolint.trainers.profiles import FOLDER, digest_of
-    from nanolint.trainers.traced import places_of
-    from nanolint.trainers.weights import free_keys, weights
+    from nanolint.trainers.script.surroundings import told
 
     config, resolution = profiler.config, profiler.resolution
     root, script = config.config.project.root, config.config.project.train_script
@@ -186,7 +187,8 @@ def profile(
     last = profiler.last
     if last is None:
         raise UsageError(str(profiler.refusal))
-    arguments = (each for each in config.config.options.arguments if isinstance(each, Path))
+    options = config.config.options
+    arguments = (each for each in options.arguments if isinstance(each, Path))
     configs = frozenset(each.resolve() for each in arguments)
     places = places_of(resolution.described)
     found = Profile(
@@ -203,7 +205,7 @@ def profile(
             for path in files_of(last, root, script)
             if path.resolve() not in configs
         },
-        settings=weights(resolution.settings, free, config.config.options, resolution.described),
+        settings=weights(resolution.settings, free, options, resolution.described, told(options)),
         micro_batch=micro_batch,
         accumulation=accumulation,
         error_per_mille=fitted.error_per_mille,

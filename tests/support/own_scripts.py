@@ -8,6 +8,9 @@ from unittest import mock
 
 from nanolint.files import door
 from nanolint.gpus.lookup import find
+from nanolint.profiles.profiles import digest_of
+from nanolint.profiles.traced import places_of
+from nanolint.profiles.weights import free_keys, weights
 from nanolint.run.profile import Profile
 from nanolint.run.profile_file import write
 from nanolint.run.settled import Options
@@ -16,9 +19,7 @@ from nanolint.trace.fit import fit
 from nanolint.trace.survey import Point
 from nanolint.trainers.nanogpt.config import read_config
 from nanolint.trainers.nanogpt.project import find_project
-from nanolint.trainers.profiles import digest_of
-from nanolint.trainers.traced import places_of
-from nanolint.trainers.weights import free_keys, weights
+from nanolint.trainers.script.surroundings import told
 from tests.unit.trainers.written_scripts import MODEL
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def put_profile(root: Path, script: Path, world_size: int = 1) -> None:
                 script, None, free, places_of(resolution.described)
             )
         },
-        settings=weights(resolution.settings, free, options, resolution.described),
+        settings=weights(resolution.settings, free, options, resolution.described, told(options)),
         micro_batch=micro_batch,
         accumulation=accumulation,
         error_per_mille=0,

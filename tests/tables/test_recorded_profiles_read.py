@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from nanolint.profiles.profiles import SHIPPED
 from nanolint.run.profile_file import read
 from nanolint.tape.profile import profiled
-from nanolint.trainers.profiles import SHIPPED
 from tests.support.repository import ROOT
 from validation.trace_scripts import played
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.gpus.lookup import find
+from nanolint.profiles.profiles import SHIPPED
 from nanolint.recording.recording import allocated_peak
 from nanolint.run.profile_file import read
 from nanolint.run.program import Profiled
 from nanolint.tape.allocator.play import play
 from nanolint.tape.profile import profiled, tape_of
-from nanolint.trainers.profiles import SHIPPED
 from nanolint.verdict.replay import replay
 from tests.support.runs import GPT2
 

@@ -28,7 +28,7 @@ LAYERS = [
     {"tensors"},
     {"tape"},
     {"trainers"},
-    {"run"},
+    {"run", "profiles"},
     {"settings", "launches"},
     {"source", "gpus"},
     {"files", "diagnostics"},

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16
+from nanolint.profiles.traced import NEEDED, traced
 from nanolint.run.capability import bfloat16_supported
 from nanolint.run.coverage import not_covered
 from nanolint.run.overrides import all_overrides
@@ -33,7 +34,6 @@ from nanolint.trainers.nanogpt.readings import whole_read
 from nanolint.trainers.nanogpt.roles import Roles, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
 from nanolint.trainers.nanogpt.vocabulary import WITHOUT_META, dataset_vocabulary
-from nanolint.trainers.traced import NEEDED, traced
 from nanolint.units import listed
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from nanolint.errors import Unusable
 from nanolint.files.door import names
 from nanolint.files.notes import memo
 from nanolint.frozen import dataclass
+from nanolint.profiles.weights import SWITCHES, WITHOUT_WEIGHT
 from nanolint.run.settled import Project
 from nanolint.run.trust import Doubt, Subject
 from nanolint.trainers.nanogpt.choices import open_choices
@@ -25,7 +26,6 @@ from nanolint.trainers.nanogpt.train_script import (
     read_train_script,
     settable_keys,
 )
-from nanolint.trainers.weights import SWITCHES, WITHOUT_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.files.notes import memo
 from nanolint.files.repository import root_of
+from nanolint.profiles.traced import traced
 from nanolint.regex import lazily
 from nanolint.run.coverage import not_covered
 from nanolint.run.equation import NotKnown
@@ -37,10 +38,9 @@ from nanolint.trainers.script.outline import has_outline, of_model, outline_of
 from nanolint.trainers.script.reading import read_script
 from nanolint.trainers.script.settled import key_of, settings_of
 from nanolint.trainers.script.sources import sources
-from nanolint.trainers.script.surroundings import around_of
+from nanolint.trainers.script.surroundings import around_of, told
 from nanolint.trainers.script.told import can_tell, told_of
 from nanolint.trainers.script.whole import whole_script
-from nanolint.trainers.traced import traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,7 +193,8 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         described=found,
         outline=outline,
     )
-    resolution = traced(resolution, settings, project_of(path), options, gpu, text)
+    project = project_of(path)
+    resolution = traced(resolution, settings, project, options, gpu, text, told(options))
     if resolution.run is not None or not starts:
         return resolution
     whole = _read_whole(resolution, found, begun, gpu, (text, path, around))

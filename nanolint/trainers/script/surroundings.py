@@ -65,11 +65,10 @@ def _earlier(before: Before, options: Options, gpu: Gpu | None) -> Earlier:
     return Earlier(before.script, replace(around, before=None), Place(before.path, before.row))
 
 
-def told(options: Options) -> Iterator[Word]:
+def told(options: Options) -> Iterator[tuple[str, Scalar | NotKnown]]:
     """All that a script is told from outside but for the environment, later words on top."""
-    yield from map(_word, (*options.line.flags, *options.line.assigned))
-    yield from _configured(options)
-    yield from _changes(options)
+    words = (*map(_word, (*options.line.flags, *options.line.assigned)), *_configured(options))
+    yield from ((each.key, each.value) for each in (*words, *_changes(options)))
 
 
 def _changes(options: Options) -> Iterator[Word]:

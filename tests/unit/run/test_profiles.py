@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.gpus.lookup import find
+from nanolint.profiles.weights import weights
 from nanolint.run.profile import Profile
 from nanolint.run.profile_file import digest, read, write
 from nanolint.run.settled import Options
 from nanolint.trace.fit import fit
 from nanolint.trainers.nanogpt.config import read_config
 from nanolint.trainers.nanogpt.project import find_project
-from nanolint.trainers.weights import weights
 from tests.support.command import nanolint
 from tests.support.own_scripts import steps
 from tests.support.project_tree import write_project
@@ -229,7 +229,7 @@ def test_one_that_comes_with_nanolint_is_taken_for_the_very_files_and_never_stal
     shipped = tmp_path_factory.mktemp("recorded")
     (root / ".nanolint/a.json").rename(shipped / "popular.json")
     assert explained()["trust"] == "unknown"
-    monkeypatch.setattr("nanolint.trainers.profiles.SHIPPED", shipped)
+    monkeypatch.setattr("nanolint.profiles.profiles.SHIPPED", shipped)
     assert explained()["trust"] == "traced"
     (root / "model.py").write_text(MODEL + "# a fork\n")
     assert explained()["trust"] == "unknown"

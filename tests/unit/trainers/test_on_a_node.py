@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.gpus.lookup import find
+from nanolint.profiles.profiles import SHIPPED
 from nanolint.run.profile_file import read
 from nanolint.run.program import Profiled
-from nanolint.trainers.profiles import SHIPPED
 from nanolint.units import GIB
 from nanolint.verdict.verdict import judge
 from tests.support.command import nanolint

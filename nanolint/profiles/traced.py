@@ -5,23 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.profiles.profiles import Situation, find_profile
+from nanolint.profiles.weights import ROLES, weights
 from nanolint.run.coverage import timed_products
 from nanolint.run.flags import plain_name
 from nanolint.run.settled import Unresolved
 from nanolint.run.terms import Surface
 from nanolint.run.trust import Doubt, Subject, Trust, ordered
-from nanolint.trainers.profiles import Situation, find_profile
-from nanolint.trainers.weights import ROLES, weights
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.run.described import Described
+    from nanolint.run.equation import NotKnown
     from nanolint.run.program import Profiled
     from nanolint.run.run import Run
     from nanolint.run.settled import Options, Project, Resolution, Setting
     from nanolint.run.terms import Place
+    from nanolint.source.values import Scalar
 
 # What a profile is a function of, and where it runs: all else is what was traced.
 NEEDED = frozenset({*ROLES, "device"})
@@ -37,11 +39,12 @@ def traced(
     options: Options,
     gpu: Gpu | None,
     text: str | None = None,
+    told: Iterable[tuple[str, Scalar | NotKnown]] = (),
 ) -> Resolution:
     """``found``, by the profile of the run where it has one and is not exact without.
 
     ``settings`` are those that the run has on this card; ``text`` is that of a script which is its
-    own config. A stale profile is told of.
+    own config, ``told`` what it is told from outside. A stale profile is told of.
     """
     script, run = project.train_script, found.outline
     if found.trust is Trust.EXACT or project.root is None or script is None or run is None:
@@ -51,7 +54,7 @@ def traced(
             root=project.root,
             script=script,
             text=text,
-            settings=weights(settings, (), options, found.described),
+            settings=weights(settings, (), options, found.described, told),
             places=places_of(found.described),
             world_size=run.world_size,
             ranked=options.ranked or run.world_size > 1,

@@ -12,7 +12,7 @@ from nanolint.run.variables import telling
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from nanolint.run.described import Described
     from nanolint.run.settled import Options, Setting
@@ -56,13 +56,14 @@ def weights(
     free: Collection[str],
     options: Options,
     described: Described | None = None,
+    told: Iterable[tuple[str, Scalar | NotKnown]] = (),
 ) -> dict[str, str]:
     """The settings that a profile is of: each key with its value as Python writes it.
 
-    Of a script that is its own config, which is ``described``, those that come from outside: its
-    files say the rest.
+    Of a script that is its own config, which is ``described``, those that come from outside, which
+    it is ``told`` of: its files say the rest.
     """
-    given = _of_config(settings) if described is None else _of_script(described, options)
+    given = _of_config(settings) if described is None else _of_script(described, options, told)
     found = {key: text[:LONGEST_TEXT] for key, text in given if weighs(key, free)}
     for name, text in telling(options.line):
         found.setdefault(name, repr(text)[:LONGEST_TEXT])
@@ -79,9 +80,9 @@ def _of_config(settings: Mapping[str, Setting]) -> Iterator[tuple[str, str]]:
             yield key, text
 
 
-def _of_script(described: Described, options: Options) -> Iterator[tuple[str, str]]:
-    from nanolint.trainers.script.surroundings import told  # configs do without
-
+def _of_script(
+    described: Described, options: Options, told: Iterable[tuple[str, Scalar | NotKnown]]
+) -> Iterator[tuple[str, str]]:
     for given in described.given:
         key = plain_name(given.key)
         if given.surface is Surface.VARIABLE:
@@ -90,14 +91,14 @@ def _of_script(described: Described, options: Options) -> Iterator[tuple[str, st
             yield key, _switch(given.value)
     for place, text in enumerate(options.line.alone, 1):
         yield f"argument {place}", repr(text)
-    for word in told(options):
-        key = plain_name(word.key)
-        if isinstance(word.value, NotKnown):
-            yield key, f"{UNKNOWN}{word.value}"
+    for name, value in told:
+        key = plain_name(name)
+        if isinstance(value, NotKnown):
+            yield key, f"{UNKNOWN}{value}"
         elif key in SWITCHES:
-            yield key, _switch(literal(word.value))
+            yield key, _switch(literal(value))
         else:
-            yield key, GIVEN if word.value is None else repr(literal(word.value))
+            yield key, GIVEN if value is None else repr(literal(value))
 
 
 def _switch(value: Scalar) -> str:

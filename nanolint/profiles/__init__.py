@@ -1,0 +1,1 @@
+"""Recorded runs: the profile that holds for a run; ``recorded/`` has those that come along."""
