@@ -186,12 +186,13 @@ def _turn_of(one: Any, other: Any) -> Turn | None:
 def _worked_out(how: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
     found = how(plain(one), plain(other))
     turn = _turn_of(one, other)
-    return found if turn is None else turn.made(found, _folded(how, turn, one, other))
+    if turn is None:
+        return found
+    return turn.made(found, folded(how, turn.formula(one), turn.formula(other)))
 
 
-def _folded(how: Callable[[Any, Any], Any], turn: Turn, one: Any, other: Any) -> Formula:
+def folded(how: Callable[[Any, Any], Any], left: Formula, right: Formula) -> Formula:
     """A sum, a difference and a multiple of a turn's number are such numbers."""
-    left, right = turn.formula(one), turn.formula(other)
     kinds = left[0], right[0]
     whole = all(type(part[1]) is int for part in (left, right) if part[0] == "is")
     if kinds == ("turn", "turn") and how in (operator.add, operator.sub):

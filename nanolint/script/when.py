@@ -11,7 +11,7 @@ import operator
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
-from nanolint.interpreter.counted import RISING, Question
+from nanolint.interpreter.counted import RISING, Question, folded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,9 +49,26 @@ def first(asked: Sequence[Asked], start: int, stop: int, symbols: Sequence[Any])
     """The first turn from ``start`` on, and before ``stop``, in which all questions have these
     answers; NOT_DECIDED if it is not found within ``MOST`` tries."""
     try:
-        return _first(asked, start, stop, symbols)
+        told = [
+            (Question(how, _told(one, symbols), _told(other, symbols)), answer)
+            for (how, one, other), answer in asked
+        ]
+        return _first(told, start, stop, symbols)
     except FAILURES:
         return NOT_DECIDED
+
+
+def _told(formula: Formula, symbols: Sequence[Any]) -> Formula:
+    """The formula with the numbers of its symbols in their places."""
+    kind = formula[0]
+    if kind == "symbol":
+        return "is", symbols[formula[1]]
+    if kind != "of":
+        return formula
+    how, one, other = formula[1], _told(formula[2], symbols), _told(formula[3], symbols)
+    if one[0] == other[0] == "is":
+        return "is", how(one[1], other[1])
+    return folded(how, one, other)
 
 
 def _first(asked: Sequence[Asked], start: int, stop: int, symbols: Sequence[Any]) -> int | None:

@@ -316,3 +316,16 @@ def test_what_a_script_decides_by_a_number_that_it_names_is_decided_anew(
     runs = [run for run in (run_of(tmp_path, text) for text in texts) if run is not None]
     assert len(runs) in {0, len(texts)}
     assert_as_read([run for each in runs for run in (each, of(each, 1 + each.batch_size))])
+
+
+def test_a_condition_that_holds_in_each_step_is_decided(tmp_path: Path) -> None:
+    more = "iter_num = 0\nmax_iters = 600000\nlog_interval = 1"
+    text = SCRIPT.format(more=more, batch=BATCH)
+    text = text.replace("for step in range(100):", "while iter_num <= max_iters:")
+    text = text.replace("optimizer =", "net = torch.compile(net)\noptimizer =")
+    text += (
+        "    if iter_num % log_interval == 0:\n        shown = loss.detach()\n    iter_num += 1\n"
+    )
+    run = run_of(tmp_path, text)
+    assert run is not None
+    assert_as_read([of(run, each) for each in (8, 16, 24)])
