@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Failure = TypeVar("Failure", bound=BaseException)
 _MARK = "_nanolint_certain"
+_BLAMED = "_nanolint_blamed"
 _ANYWHERE = "_nanolint_certain_anywhere"
 # What tensors have and neither tuples, torch.Size nor what torch.max gives.
 OF_TENSORS = frozenset(
@@ -53,7 +54,15 @@ def refusal(error: Refused) -> Exception:
         cause = Cause.GRAPH
     elif error.kind is IndexError:
         cause = Cause.INDEX
-    return certain(error.kind(str(error)), cause)
+    found = certain(error.kind(str(error)), cause)
+    if error.blamed is not None:
+        setattr(found, _BLAMED, error.blamed)
+    return found
+
+
+def blamed_by(error: BaseException) -> object:
+    """The place in the program that is to blame, None if that is the one that raises."""
+    return getattr(error, _BLAMED, None)
 
 
 def is_certain(error: BaseException) -> bool:

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import capability_of, has_bfloat16, refuses_float8
-from nanolint.interpreter.certain import cause_of, is_certain, is_certain_anywhere
+from nanolint.interpreter.certain import blamed_by, cause_of, is_certain, is_certain_anywhere
 from nanolint.interpreter.exceptions import CATCHABLE, callers_of, uncollected
-from nanolint.interpreter.values import Raised, Unread
+from nanolint.interpreter.values import Place, Raised, Unread
 from nanolint.interpreter.watched import given
 from nanolint.run.program import BATCH, PASSES
 from nanolint.run.stop import Cause, Line, Stop
@@ -162,10 +162,10 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
         return None
     if any(made_up.has(int(each)) for each in re.findall(r"\d+", words)):
         return None
-    place = machine.place
-    callers = [each for each in callers_of(error) if each != (place.path, place.line)]
+    places = [blamed_by(error), machine.place]
     texts = {each.path: each.text for each in program.modules}
-    lines = tuple(dict.fromkeys([(place.path, place.line), *callers]))
+    own = [(each.path, each.line) for each in places if isinstance(each, Place)]
+    lines = tuple(dict.fromkeys([*own, *callers_of(error)]))
     name = error.value.cls.name if isinstance(error, Raised) else type(error).__name__
     return Stop(cause, name, words, machine.phases.when, _quoted(lines, texts))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.tensors.gradients import changed, land, lies_as, matched, receive, take_off
 from nanolint.tensors.layout import is_dense
+from nanolint.tensors.refusing import scalar_name, sizes
 from nanolint.tensors.saving import saver_at
 from nanolint.tensors.tensor import Node, empty
 from nanolint.tensors.tracing import tracer_at
@@ -44,6 +45,9 @@ TWICE = (
     "they have already been freed). Saved intermediate values of the graph are freed when you call "
     ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
     "graph a second time or if you need to access saved tensors after calling backward."
+)
+CHANGED = (
+    "one of the variables needed for gradient computation has been modified by an inplace operation"
 )
 NO_GRAPH = "element 0 of tensors does not require grad and does not have a grad_fn"
 
@@ -84,6 +88,7 @@ class Operation(Node):
         if backward is None:
             raise Refused(TWICE, of_graph=True)
         if isinstance(packed, tuple):
+            self._check(packed)
             found = matched(self, backward(*given, *packed))
         else:  # what was put away is let go before the gradients are summed and cast
             found = matched(self, backward(*given, *packed.unpack()))
@@ -91,6 +96,15 @@ class Operation(Node):
             if each is not None:
                 land(each)
         return found
+
+    def _check(self, saved: tuple[Tensor | None, ...]) -> None:
+        """Raises Refused if the program wrote into what was saved
+        (torch/csrc/autograd/saved_variable.cpp, ``unpack``)."""
+        for each in saved:
+            storage = None if each is None else each.storage
+            if each is not None and storage is not None and storage.written > self.number:
+                kind = f"torch.cuda.{scalar_name(each.dtype)}Tensor {sizes(each.shape)}"
+                raise Refused(f"{CHANGED}: [{kind}]", of_graph=True, blamed=storage.writer)
 
     def run_again(self) -> list[Tensor | None]:
         """The same, and what was saved stays."""
@@ -147,6 +161,12 @@ class Leaf(Node):
                 told()
         land(new)
         return []
+
+
+def write(x: Tensor, writer: object) -> None:
+    """The program at ``writer`` is about to write into ``x``, a result that learns."""
+    if x.storage is not None and x.node is not None and x.device.grad_enabled:
+        x.storage.written, x.storage.writer = next(numbers), writer
 
 
 def record(

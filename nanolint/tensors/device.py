@@ -52,14 +52,18 @@ class Storage:
     """One allocation, released with its last holder.
 
     ``in_flight`` counts the gradients on their way through a backward pass that look at it.
+    ``written`` is when the program last wrote into a result that lies here, in the numbers of
+    autograd's nodes, and ``writer`` where in the program.
     """
 
-    __slots__ = ("events", "handle", "in_flight")
+    __slots__ = ("events", "handle", "in_flight", "writer", "written")
 
     def __init__(self, handle: Handle, events: list[int]) -> None:
         self.handle = handle
         self.events = events
         self.in_flight = 0
+        self.written = 0
+        self.writer: object = None
 
     def __del__(self) -> None:
         self.events.append(~self.handle)

@@ -12,11 +12,20 @@ class NotModelled(Exception):
 
 
 class Refused(ValueError):
-    """PyTorch raises ``kind`` with these words; ``of_graph``: because of the graph of autograd."""
+    """PyTorch raises ``kind`` with these words; ``of_graph``: because of the graph of autograd.
+
+    ``blamed`` is the place in the program that is to blame, if that is not the one that raises.
+    """
 
     def __init__(
-        self, words: str, kind: type[Exception] = RuntimeError, *, of_graph: bool = False
+        self,
+        words: str,
+        kind: type[Exception] = RuntimeError,
+        *,
+        of_graph: bool = False,
+        blamed: object = None,
     ) -> None:
         super().__init__(words)
+        self.blamed = blamed
         self.kind = kind
         self.of_graph = of_graph

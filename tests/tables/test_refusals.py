@@ -43,5 +43,5 @@ def test_it_stops_where_pytorch_does(name: str, setup: Setup, tmp_path: Path) ->
     (finding,) = found
     raised, _, said = finding.message.partition(": ")[2].partition(": ")
     assert raised == kind
-    if name not in OTHER_WORDS:
-        assert said == words
+    if name not in OTHER_WORDS:  # of a changed tensor PyTorch names the operation and the versions
+        assert said.partition(": [")[0] == words.partition(": [")[0]

@@ -9,6 +9,7 @@ from nanolint.interpreter.counted import COUNTED, pinned
 from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.offsets import ANY, Real
 from nanolint.interpreter.values import Native, Unknown
+from nanolint.tensors.autograd import write
 from nanolint.tensors.device import Device, NotTraced
 from nanolint.tensors.names import call
 from nanolint.tensors.parameter import LeafTensor
@@ -35,6 +36,8 @@ OF_VALUES = frozenset(
         *("randint", "addcmul", "addcdiv", "select"),
     }
 )
+# Operators that write into their first operand.
+IN_PLACE = frozenset({f"__{each}__" for each in ("iadd", "isub", "imul", "itruediv", "setitem")})
 SIZES = frozenset({tuple, list, slice, *COUNTED})
 
 
@@ -82,6 +85,10 @@ def operation(
     _on_one_device(machine, name, (*arguments, *options.values()))
     if "device" in options:
         options["device"] = device_of(machine, options["device"])
+    short = name.rpartition(".")[2]
+    writes = short in IN_PLACE or (short[-1] == "_" and short[:2] != "__")
+    if writes and machine.card.tracer is None and isinstance(arguments[0], Tensor):
+        write(arguments[0], machine.place)
     options.pop("out", None)
     options.pop("generator", None)
     learns = options.pop("requires_grad", False)

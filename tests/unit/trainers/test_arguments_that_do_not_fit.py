@@ -59,9 +59,9 @@ def written(**given: str) -> str:
     [
         ("CONFIG", "depth=2", "Config() got an unexpected keyword argument 'depth'"),
         ("CONFIG", "64, 2", "Config() takes 1 arguments"),
-        ("WIDTH", "2", "__init__() takes 2 arguments, not 3"),
+        ("WIDTH", "2", "__init__() takes 2 positional arguments but 3 were given"),
         ("OPTIMIZER", "decay=0.1", "make_optimizer() got an unexpected keyword argument 'decay'"),
-        ("TARGETS", "x", "forward() takes 2 arguments, not 3"),
+        ("TARGETS", "x", "forward() takes 2 positional arguments but 3 were given"),
     ],
 )
 def test_arguments_that_do_not_fit_end_the_run(

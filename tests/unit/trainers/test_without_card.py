@@ -26,9 +26,9 @@ def test_a_changed_loop_on_the_host_puts_nothing_on_a_card(tmp_path: Path, devic
     assert found["peak"] is None or found["peak"]["allocated_bytes"] == 0
 
 
-def test_what_is_put_on_a_card_from_there_is_a_doubt(tmp_path: Path) -> None:
+def test_what_is_put_on_a_card_from_there_has_no_number(tmp_path: Path) -> None:
     script = CLIPPED.replace("meta_vocab_size = None", "held = torch.ones(9, device='cuda')", 1)
     script = script.replace("held =", "meta_vocab_size = None\nheld =")
     found = explained(tmp_path, "device = 'cpu'\n", script=script)
-    assert found["trust"] == "doubted"
-    assert "the script uses a card" in found["doubts"][0]
+    assert found["trust"] == "unknown"
+    assert "the script uses a card" in str(found["unresolved"])
