@@ -28,10 +28,10 @@ class Word(NamedTuple):
 
 
 WORDS = {
-    "What": Word(728, "say what the function returns or does", r"\AWhat "),
-    "behind": Word(119, "after", r"\bbehind\b"),
-    "where": Word(1118, "if", r"(?<![.\w])where\b(?!\()"),
-    "but for": Word(26, "except", r"\bbut for\b"),
+    "What": Word(726, "say what the function returns or does", r"\AWhat "),
+    "behind": Word(118, "after", r"\bbehind\b"),
+    "where": Word(1111, "if", r"(?<![.\w])where\b(?!\()"),
+    "but for": Word(25, "except", r"\bbut for\b"),
     "beside": Word(82, "next to, in addition to", r"\bbeside\b"),
 }
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.inductor.derive.function import CompiledFunction
+from nanolint.inductor.derive.program import CompiledFunction
 from nanolint.interpreter.torch import modules
 from nanolint.interpreter.torch.kinds import held_by_modules
 from nanolint.interpreter.values import Class, Function, Instance, Method, Namespace, Native

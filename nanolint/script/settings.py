@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.inductor.derive.function import MOST_GRAPHS
+from nanolint.inductor.derive.program import MOST_GRAPHS
 from nanolint.interpreter.torch.calling import device_of
 from nanolint.interpreter.torch.names import DYNAMO
 from nanolint.interpreter.values import Namespace, Native, Unknown

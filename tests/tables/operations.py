@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from nanolint.inductor.derive.function import CompiledFunction
+from nanolint.inductor.derive.program import CompiledFunction
 from nanolint.inductor.inductor import Inductor
 from nanolint.tape.constants import DEFAULT_SM_COUNT
 from nanolint.tape.tape import Component, Tape, rounded

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nanolint.inductor.derive.unverified import UNVERIFIED
+from nanolint.inductor.derive.operations import UNVERIFIED
 from tests.support.rows import each_row
 from tests.tables.operations import derived
 from validation.record_compiled_operations import recorded, sample

@@ -120,7 +120,7 @@ class Counted:
     """How many calls of layers were copied."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from nanolint.inductor.derive.alike import Layer
+        from nanolint.inductor.derive.passes import Layer
         from nanolint.interpreter.repeated_layers import Planned
 
         self.played = 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.inductor.derive import planned
+from nanolint.inductor.derive import plans
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ def test_another_card_has_its_own_plans(
     for note in ("first", "second"):
         told(tmp_path, number, note)
     after = told(tmp_path, number, "third", SMALLER)
-    monkeypatch.setattr(planned, "_known", {})
+    monkeypatch.setattr(plans, "_known", {})
     made.clear()
     assert told(tmp_path, number, "fourth", SMALLER) == after
     assert made

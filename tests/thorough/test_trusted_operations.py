@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.inductor.derive import capture
-from nanolint.inductor.derive.unverified import UNVERIFIED
+from nanolint.inductor.derive.operations import UNVERIFIED
 from tests.tables.operations import derived, recorded_entries
 from tests.tables.test_known_operations import FIRST
 from validation.record_compiled_operations import recorded

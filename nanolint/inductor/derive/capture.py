@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from nanolint.inductor.derive.attributes import Attributes
 from nanolint.inductor.derive.counting import nodes_in, steps_in
 from nanolint.inductor.derive.landing import Landing
 from nanolint.inductor.derive.operations import (
@@ -15,12 +14,13 @@ from nanolint.inductor.derive.operations import (
     POINTWISE,
     RANDOM,
     SEED,
+    UNVERIFIED,
     VIEW,
     Operation,
     Operations,
 )
 from nanolint.inductor.derive.traced import Living, Traced
-from nanolint.inductor.derive.unverified import UNVERIFIED
+from nanolint.inductor.derive.writing import Attributes
 from nanolint.tensors.autograd import Leaf
 from nanolint.tensors.device import NotDerived, NotTraced, NotVerified
 from nanolint.tensors.dtypes import FLOAT32, INT64

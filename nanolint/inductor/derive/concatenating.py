@@ -6,19 +6,18 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.inductor.derive.access import Access, dependency
+from nanolint.inductor.derive.access import Access, Box, Value, dependency
 from nanolint.inductor.derive.calling import FLEXIBLE
 from nanolint.inductor.derive.counting import operation_of
 from nanolint.inductor.derive.kernels import LIBRARY, SUMS, Kernel
 from nanolint.inductor.derive.operations import REDUCTION, VIEW, Operation
 from nanolint.inductor.derive.realizing import OTHER_READERS, Realizing
-from nanolint.inductor.derive.values import Box, Value
 from nanolint.tensors.layout import contiguous_strides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.inductor.derive.buffers import Memory
+    from nanolint.inductor.derive.access import Memory
 
 MOST_JOINED = 8  # max_complex_pointwise_cat_inputs
 # ``additional_pointwise_ops``: these read their parts element by element, too.

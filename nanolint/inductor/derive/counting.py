@@ -1,9 +1,4 @@
-"""How many steps a result takes: torch/_inductor/ops_handler.py, ``OpCounterCSE``, 2.13.0.
-
-What is computed alike is counted once. What is computed of two elements is not: of those that two
-parts of a tensor have, or that are joined or put into a whole; and each element is asked whether it
-is in a part (lowering.py, ``cat``, ``select_scatter``, ``slice_scatter``).
-"""
+"""How many steps a result takes: torch/_inductor/ops_handler.py, ``OpCounterCSE``, 2.13.0."""
 
 from __future__ import annotations
 
@@ -11,14 +6,18 @@ from itertools import product as combinations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from nanolint.inductor.derive.operations import BIASED, PRODUCTS
 from nanolint.tensors.dtypes import FLOAT32
+from nanolint.tensors.work import of_attention, of_convolution, of_product, swapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from nanolint.inductor.derive.operations import Operation
+    from nanolint.tensors.device import Device
     from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.layout import Shape
+
 
 PUT_SOMEWHERE = 6  # a part at a place that is not known
 
@@ -297,3 +296,36 @@ def _asked(part: Operation) -> Iterator[object]:
     yield from masks
     yield from (tuple(masks[: count + 1]) for count in range(1, len(masks)))  # all of them
     yield part, "masked"
+
+
+ATTENTION = frozenset({"flash", "efficient", "flash_three", "cudnn"})
+BACKWARD = " backward"
+
+
+def flops_of(operations: Iterable[Operation], device: Device) -> dict[str, int]:
+    """By what they compute in."""
+    found: dict[str, int] = {}
+    for each in operations:
+        flops = _flops(each)
+        if flops:
+            kind = device.kind_of(each.of[-1 if each.name in BIASED else 0].dtype)
+            found[kind] = found.get(kind, 0) + flops
+    return found
+
+
+def _flops(each: Operation) -> int:
+    shapes = [source.shape for source in each.of]
+    if each.name in PRODUCTS:
+        return of_product(each.shape, shapes[1 if each.name in BIASED else 0][-1])
+    called = each.name.removesuffix(BACKWARD)
+    is_backward = called != each.name
+    if called in ATTENTION:
+        q, k, v = shapes[1:4] if is_backward else shapes[:3]
+        if called == "flash_three":
+            q, k, v = swapped(q), swapped(k), swapped(v)
+        return of_attention(q, k, v, backward=is_backward)
+    if called == "convolution":
+        if not is_backward:
+            return of_convolution(each.shape, shapes[1])
+        return len(each.parts) * of_convolution(shapes[0], shapes[2])
+    return 0

@@ -13,8 +13,7 @@ from nanolint.inductor.derive.viewed import merged, taken_off, through_views
 from nanolint.tensors.sized import of_sizes
 
 if TYPE_CHECKING:
-    from nanolint.inductor.derive.access import Dependency
-    from nanolint.inductor.derive.buffers import Memory
+    from nanolint.inductor.derive.access import Dependency, Memory
 
 Loops = tuple[tuple[int, int], ...]
 CUT = "cut"  # in the tag of what is gone through in loops of its own

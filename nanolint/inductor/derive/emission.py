@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.inductor.derive.buffers import Memory
+from nanolint.inductor.derive.access import Memory
 from nanolint.inductor.derive.held import Held
 from nanolint.inductor.derive.kernels import LIBRARY, SUMS, Kernel
 from nanolint.inductor.derive.rolled import precedes
-from nanolint.inductor.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node
-from nanolint.inductor.reductions import fused_sum_splits
+from nanolint.inductor.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node, fused_sum_splits
 from nanolint.tape.tape import Component
 from nanolint.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64, UINT8
 from nanolint.tensors.dtypes import BOOL as BOOLEAN

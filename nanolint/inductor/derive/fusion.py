@@ -1,41 +1,147 @@
 """Which kernels become one: torch/_inductor/scheduler.py and codegen/simd.py, 2.13.0.
 
-Pairs that share memory are fused, those that save most first, until nothing changes. A result that
-nobody outside of its kernel reads is then no memory at all.
-"""
+Pairs are tried in the order of their scores (torch/_inductor/choices.py). Sums over rows and over
+columns of the same elements may share a launch: ``MixOrderReduction`` in scheduler.py."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cmp_to_key
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.inductor.derive.access import without_quotient
+from nanolint.inductor.derive.counting import is_half, uses
 from nanolint.inductor.derive.cutting import cut_as_sums
 from nanolint.inductor.derive.groups import (
     Group,
     copied_in_order,
+    fits,
     in_order,
     invert,
     is_contiguous,
+    is_split,
     joined,
     makers,
+    reads_all,
+    steps_by_one,
     waits_for_others,
 )
-from nanolint.inductor.derive.mixing import MIXED_READS, are_mixed
+from nanolint.inductor.derive.kernels import SUMS
 from nanolint.inductor.derive.moving import shared_in_other_loops
-from nanolint.inductor.derive.scores import Ranked, Score
-from nanolint.inductor.derive.tiling import fits
+from nanolint.inductor.derive.operations import POINTWISE, Operation, Operations
 from nanolint.tape.guarded import answer
 from nanolint.tape.turns import give_way
+from nanolint.tensors.dtypes import FLOAT32
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from nanolint.inductor.derive.access import Dependency
-    from nanolint.inductor.derive.buffers import Memory
+    from nanolint.inductor.derive.access import Dependency, Memory
     from nanolint.inductor.derive.kernels import Kernel
     from nanolint.inductor.derive.moving import Reordered
     from nanolint.inductor.inductor import Inductor
     from nanolint.tensors.dtypes import Dtype
+
+
+class Score(NamedTuple):
+    """What launching two kernels as one is worth, as Inductor compares it."""
+
+    saves: bool
+    alike: bool
+    nbytes: int
+    near: int
+
+
+def _compare(one: Score, other: Score) -> int:
+    """Those alike first, unless what is saved differs by far."""
+    if one.saves != other.saves:
+        return 1 if one.saves else -1
+    if max(one.nbytes, other.nbytes) > 16 * min(one.nbytes, other.nbytes):
+        return 1 if one.nbytes > other.nbytes else -1
+    first, second = one[1:], other[1:]
+    return (first > second) - (first < second)
+
+
+class Ranked:
+    """The places of ``scores``, the best first, were their bytes others."""
+
+    def __init__(self, scores: Sequence[Score]) -> None:
+        self._scores = scores
+
+    def __call__(self, nbytes: list[int]) -> list[int]:
+        pairs = zip(self._scores, nbytes, strict=True)
+        scores = [Score(one.saves, one.alike, each, one.near) for one, each in pairs]
+        key = cmp_to_key(_compare)
+        return sorted(range(len(scores)), key=lambda at: key(scores[at]), reverse=True)
+
+
+def ends_in_two(each: Operation) -> bool:
+    """Whether its last node waits in the queue twice: an activation that reads what it is of more
+    than once, and that no cast follows."""
+    return not is_half(each.dtype) and any(uses(each, source) > 1 for source in each.of)
+
+
+def casts_first(each: Operation) -> bool:
+    """Whether its first node casts what it reads to float32: an activation in two bytes."""
+    if each.all_nodes == 1 or len(each.of) != 1:
+        return False
+    return is_half(each.dtype) and is_half(each.of[0].dtype)
+
+
+def cast_apart(graph: Operations, each: Operation) -> None:
+    """Make the cast that an activation begins with an operation, which its gradient reads, too."""
+    (source,) = each.of
+    cast = Operation(
+        "convert", POINTWISE, (source,), each.shape, each.strides, FLOAT32, source.role
+    )
+    cast.region = each.region
+    for user in source.users:
+        if user is each or each.name in user.settings:
+            user.of = tuple(cast if one is source else one for one in user.of)
+    each.nodes, each.all_nodes = each.nodes - 1, each.all_nodes - 1
+    graph.all.insert(graph.all.index(each), cast)
+
+
+MIXED_ELEMENTS = 5 << 20
+MIXED_ROWS = 4096
+MIXED_COLUMNS = 16384
+MIXED_READS = 10
+MIXED_SUMS = frozenset({"sum", "mean"})  # what divides a sum is another kernel's
+
+
+def are_mixed(one: Group, other: Group, *, tall: bool) -> bool:
+    """Whether both go through the same elements, one by rows and one by columns, and there are so
+    many that one kernel for both pays; ``tall`` is whether that is of twice as many rows as columns
+    alone."""
+    if not (one.sums and other.sums) or one.mixed or other.mixed:
+        return False
+    if one.ancestors & other.own or other.ancestors & one.own:
+        return False
+    loops, others = one.loops, other.loops
+    if loops != others[::-1] or (tall and loops == others):
+        return False
+    common = [
+        memory
+        for memory in one.names & other.names
+        if reads_all(one, memory) and reads_all(other, memory)
+    ]
+    if loops == others:
+        common = [each for each in common if steps_by_one(one, each) != steps_by_one(other, each)]
+    if not common:
+        return False
+    if is_contiguous(one):
+        rows, columns = one, other
+    elif is_contiguous(other):
+        rows, columns = other, one
+    else:
+        return False
+    nrow, ncol = rows.loops
+    if nrow * ncol < MIXED_ELEMENTS or nrow < MIXED_ROWS or (tall and nrow < 2 * ncol):
+        return False
+    if ncol > MIXED_COLUMNS or is_split(rows):
+        return False
+    sums = [each for each in columns.kernels if each.kind == SUMS]
+    return all(each.what.split()[0] in MIXED_SUMS for each in sums)
+
 
 # torch/_inductor/config.py
 ROUNDS = 10

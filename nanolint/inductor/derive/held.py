@@ -15,7 +15,7 @@ from nanolint.inductor.derive.rolled import loops_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nanolint.inductor.derive.buffers import Memory
+    from nanolint.inductor.derive.access import Memory
     from nanolint.inductor.derive.groups import Group
     from nanolint.inductor.derive.kernels import Kernel
 

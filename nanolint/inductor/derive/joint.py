@@ -1,14 +1,11 @@
-"""What Inductor does to the joint graph before it is cut in two.
-
-torch/_inductor/fx_passes/joint_graph.py and post_grad.py (copies and views that change nothing,
-pairs of casts and permutations), torch/_functorch/compile_utils.py (common subexpressions).
-"""
+"""What Inductor does to the joint graph before it is cut in two (torch/_inductor/fx_passes)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import operator
+from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.inductor.derive.batches import take_apart
+from nanolint.inductor.derive.lowering import take_apart
 from nanolint.inductor.derive.operations import (
     CALL,
     GETITEM,
@@ -22,15 +19,110 @@ from nanolint.inductor.derive.operations import (
     base_of,
     is_float,
 )
-from nanolint.inductor.derive.regions import share_seeds
-from nanolint.inductor.derive.scaled import take_out_factors
-from nanolint.inductor.derive.uniform import fold_uniform, is_made_anew
+from nanolint.inductor.derive.partition import share_seeds
+from nanolint.inductor.derive.reducing import take_out_factors
+from nanolint.run.coverage import is_timed, of_timed
+from nanolint.tensors.dtypes import BOOL, FLOATING
+from nanolint.tensors.layout import is_contiguous
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 
-    from nanolint.inductor.derive.uniform import Known
     from nanolint.inductor.inductor import Inductor
+
+
+Known: TypeAlias = "dict[Operation, float]"
+
+# ``UniformValueConstantFolder.view_op_packets``.
+SEEN = frozenset({"view", "slice", "expand", "permute"})
+SAME = frozenset({"convert", "clone"})
+OF_TWO: dict[str, Callable[[float, float], float]] = {
+    "sum": operator.add,
+    "difference": operator.sub,
+    "product": operator.mul,
+    "quotient": operator.truediv,
+}
+COMPARED: dict[str, Callable[[float, float], bool]] = {
+    name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")
+}
+
+
+def fold_uniform(graph: Operations) -> Known:
+    """Make what is worked out of numbers alone full of its own; returns the number that each
+    operation is full of, where it is of one."""
+    known: Known = {}
+    for each in graph.all:
+        number = _number_of(each, known)
+        if number is not None:
+            known[each] = number
+    handed = set(graph.wanted())
+    made = [
+        each
+        for each in known
+        if each.of and each.kind != VIEW and is_made_anew(each, known, handed)
+    ]
+    for each in made:
+        number = known[each]
+        exact = float(number) if each.dtype.kind >= FLOATING else int(number)
+        each.name, each.of, each.settings = "full", (), (repr(exact),)
+        each.numbers, each.cost = (), 1
+    return known
+
+
+def is_made_anew(each: Operation, known: Known, handed: Container[Operation] = ()) -> bool:
+    """Whether PyTorch makes what is full of a number, or a view of it, by a call of its own, and so
+    knows its number: not what a view of it shares, where both are read elsewhere or ``handed`` out,
+    nor what does not lie in order."""
+    if not is_contiguous(each.shape, each.strides):
+        return False
+    unseen, read = [base_of(each)], 0
+    while unseen:
+        of = unseen.pop()
+        views = [user for user in of.users if user.kind == VIEW and user.name in SEEN]
+        folded = [user for user in of.users if user.kind != VIEW and user in known]
+        read += of in handed or len(views) + len(folded) < len(of.users)
+        unseen += views
+    return read == 1
+
+
+def _number_of(each: Operation, known: Known) -> float | None:
+    if each.name == "full" and not each.of:
+        try:
+            return float(str(*each.settings))
+        except ValueError:  # of something, or of what is no number
+            return None
+    if not each.of or any(source not in known for source in each.of):
+        return None
+    if each.kind == VIEW:
+        return known[each.of[0]] if each.name in SEEN else None
+    if each.kind != POINTWISE:
+        return None
+    if each.name in SAME:
+        return _as_kept(each, known[each.of[0]])
+    if len(each.settings) < 2:
+        return None
+    numbers = iter([known[source] for source in each.of])
+    first, second, *how = each.settings
+    one, other = (next(numbers) if it is None else it for it in (first, second))
+    work = COMPARED.get(str(*how)) if each.name == "comparison" else OF_TWO.get(each.name)
+    is_plain = each.name == "comparison" or how in ([], ["1"])
+    if work is None or not is_plain or not _are_real(one, other):
+        return None
+    try:
+        return _as_kept(each, work(one, other))  # type: ignore[arg-type]
+    except (ZeroDivisionError, OverflowError):
+        return None
+
+
+def _are_real(*numbers: object) -> bool:
+    return all(isinstance(each, (int, float)) for each in numbers)
+
+
+def _as_kept(each: Operation, number: float) -> float:
+    """The number in its type."""
+    if each.dtype is BOOL:
+        return bool(number)
+    return number if each.dtype.kind >= FLOATING else int(number)
 
 
 def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> None:
@@ -238,3 +330,85 @@ def by_locality(graph: Operations) -> list[Operation]:
         found.append(current)
         current = after[current]
     return found
+
+
+FOUND = (
+    "torch.compile fuses hand-written attention into one call, which takes less than this number"
+)
+DROPPED = "nanolint does not model hand-written attention with dropout under torch.compile"
+SCALES = frozenset({"product", "quotient"})
+PASSED = frozenset({"convert", "clone"})  # between a softmax and its products
+
+
+def has_attention(operations: Iterable[Operation], *, over_any: bool) -> bool:
+    """Whether batched products in two bytes are around a softmax, ``over_any`` dimension or the
+    last, of what is at most scaled by a number."""
+    return any(
+        each.name == "bmm" and each.dtype.itemsize == 2 and _is_of_scores(each.of[0], over_any)
+        for each in operations
+    )
+
+
+def drops_weights(operations: Iterable[Operation]) -> bool:
+    """Whether there is such attention with dropout behind its softmax."""
+    return any(
+        each.name == "bmm"
+        and each.dtype.itemsize == 2
+        and (kept := _kept(each.of[0])) is not None
+        and _is_of_scores(kept, over_any=True)
+        for each in operations
+    )
+
+
+def _kept(weights: Operation) -> Operation | None:
+    """What dropout is of; None where it is none: a product with a number, and one with a mask."""
+    scaled = _behind(weights)
+    if scaled.name != "product" or len(scaled.of) != 1:
+        return None
+    dropped = _behind(scaled.of[0])
+    if dropped.name != "product" or len(dropped.of) != 2:
+        return None
+    mask, kept = dropped.of
+    drawn = mask.of[0].name if mask.name == "comparison" else ""
+    return kept if drawn == "random" else None
+
+
+def _is_of_scores(weights: Operation, over_any: bool) -> bool:
+    softmax = _behind(weights)
+    if softmax.name != "quotient" or len(softmax.of) != 2:
+        return False
+    exponential, total = softmax.of
+    if exponential.name != "exponential" or total.name != "sum" or total.of != (exponential,):
+        return False
+    difference = exponential.of[0]
+    if difference.name != "difference" or len(difference.of) != 2:
+        return False
+    scores, largest = difference.of
+    if largest.name != "amax" or largest.of != (scores,) or len(scores.shape) != 4:
+        return False
+    is_last = largest.settings[0] == (len(scores.shape) - 1,)
+    scaled = _behind(scores)
+    if scaled.name in SCALES and len(scaled.of) == 1:
+        scaled = _behind(scaled.of[0])
+    return scaled.name == "bmm" and (is_last or over_any)
+
+
+def _behind(each: Operation) -> Operation:
+    """What it is of, seen or cast otherwise."""
+    while each.kind == VIEW or each.name in PASSED:
+        each = each.of[0]
+    return each
+
+
+TIMED = frozenset({"mm", "bmm", "addmm"})
+
+
+def timed(operations: Iterable[Operation]) -> Iterator[str]:
+    """A doubt for each size that is not aligned."""
+    found: dict[int, None] = {}
+    for each in operations:
+        if each.name in TIMED:
+            for factor in each.of[-2:]:
+                sides = factor.shape[-2:]
+                found |= {side: None for side in sides if is_timed(side, factor.dtype.itemsize)}
+    return map(of_timed, found)

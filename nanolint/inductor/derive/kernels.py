@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.inductor.derive.access import Dependency
-    from nanolint.inductor.derive.buffers import Memory
+    from nanolint.inductor.derive.access import Dependency, Memory
 
 
 # What a kernel is, as far as the scheduler tells them apart.

@@ -6,11 +6,21 @@ from collections import Counter
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.inductor.derive.access import Access, broadcast, dependency, stepped
-from nanolint.inductor.derive.calling import Calling
-from nanolint.inductor.derive.concatenating import Concatenating
-from nanolint.inductor.derive.counting import away, is_half, times_made, uses
-from nanolint.inductor.derive.elsewhere import (
+from nanolint.inductor.derive.access import (
+    Access,
+    Box,
+    Value,
+    again,
+    broadcast,
+    dependency,
+    inlined,
+    is_ordered,
+    memory_of,
+    most_of,
+    stepped,
+)
+from nanolint.inductor.derive.calling import (
+    Calling,
     anywhere,
     beside_index,
     from_the_end,
@@ -21,6 +31,8 @@ from nanolint.inductor.derive.elsewhere import (
     rows_in_order,
     tagged,
 )
+from nanolint.inductor.derive.concatenating import Concatenating
+from nanolint.inductor.derive.counting import away, is_half, times_made, uses
 from nanolint.inductor.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.inductor.derive.operations import (
     BIASED,
@@ -34,18 +46,9 @@ from nanolint.inductor.derive.operations import (
     VIEW,
     Operation,
 )
-from nanolint.inductor.derive.quotients import APART
 from nanolint.inductor.derive.realizing import FIXED_LAYOUT, MOST_ACCUMULATED
 from nanolint.inductor.derive.reducing import Reducing
-from nanolint.inductor.derive.values import (
-    Box,
-    Value,
-    again,
-    inlined,
-    is_ordered,
-    memory_of,
-    most_of,
-)
+from nanolint.inductor.derive.uneven import APART
 from nanolint.tape.turns import give_way
 from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.layout import contiguous_strides
@@ -54,6 +57,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from nanolint.inductor.derive.counting import Step
+    from nanolint.inductor.derive.operations import Operations
+    from nanolint.tensors.layout import Shape, Strides
+
 
 # Elements that are read at other places than their own, which no strides tell.
 TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat in parts"})
@@ -338,3 +344,30 @@ class Lowering(Reducing, Calling, Concatenating):
 def _is_laid_out(value: Value) -> bool:
     """Whether it is memory, or a view of some that strides tell."""
     return value.box.memory is not None and not any(access.tag for access in value.loads())
+
+
+def take_apart(graph: Operations) -> None:
+    """Put a product of two matrices, seen as a batch, in the place of each batch of one."""
+    operations: list[Operation] = []
+    old: dict[Operation, Operation] = {}
+    for each in graph.all:
+        if each.name != "bmm" or each.of[0].shape[0] != 1:
+            operations.append(each)
+            continue
+        sides = [_seen(side, side.shape[1:], side.strides[1:], each) for side in each.of]
+        made = Operation(
+            "mm", CALL, sides, each.shape[1:], each.strides[1:], each.dtype, each.role
+        )  # fmt: skip
+        made.region = each.region
+        old[each] = _seen(made, each.shape, each.strides, each)
+        operations += [*sides, made, old[each]]
+    if old:
+        graph.all = operations
+        graph.replace(old)
+        graph.connect()
+
+
+def _seen(source: Operation, shape: Shape, strides: Strides, of: Operation) -> Operation:
+    made = Operation("view", VIEW, (source,), shape, strides, source.dtype, source.role, (), 0)
+    made.region = of.region
+    return made

@@ -13,8 +13,7 @@ from nanolint.inductor.derive.groups import Group
 from nanolint.inductor.derive.viewed import merged
 
 if TYPE_CHECKING:
-    from nanolint.inductor.derive.access import Dependency
-    from nanolint.inductor.derive.buffers import Memory
+    from nanolint.inductor.derive.access import Dependency, Memory
     from nanolint.inductor.derive.kernels import Kernel
 
 Loops = tuple[tuple[int, int], ...]

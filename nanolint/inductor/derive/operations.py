@@ -1,8 +1,4 @@
-"""A graph of operations, as AOTAutograd traces a forward and a backward pass into one.
-
-An operation here is one of ATen's after Inductor's decompositions, or a view. Only what decides
-memory is kept: shapes, types, who reads whom, and in which order the operations were traced.
-"""
+"""A graph of operations, as AOTAutograd traces a forward and a backward pass into one."""
 
 from __future__ import annotations
 
@@ -18,6 +14,7 @@ if TYPE_CHECKING:
     from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.layout import Shape, Strides
     from nanolint.tensors.role import Role
+
 
 Setting: TypeAlias = "int | float | str | bool | Dtype | tuple[Setting, ...] | None"
 
@@ -202,3 +199,9 @@ def replaced(each: Operation, old: Mapping[Operation, Operation]) -> Operation:
     while each in old:
         each = old[each]
     return each
+
+
+UNVERIFIED: dict[str, str] = {
+    "multinomial": "multinomial",
+    "padded_heads": "attention of heads that are padded",
+}

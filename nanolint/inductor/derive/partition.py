@@ -1,9 +1,7 @@
 """Where the joint graph is cut: which results the forward pass keeps for the backward pass.
 
-torch/_functorch/partitioners.py, ``min_cut_rematerialization_partition``, 2.13.0: a minimal cut
-over bytes, weighed by the distance from the backward pass, in which some results may not be
-computed again.
-"""
+torch/_functorch/partitioners.py, 2.13.0. The cut is minimal, by Dinic's method; what a region of
+activation checkpointing makes is made again in the backward pass."""
 
 from __future__ import annotations
 
@@ -12,12 +10,13 @@ from itertools import accumulate
 from math import trunc
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.inductor.derive.chains import cast_apart, casts_first, ends_in_two
-from nanolint.inductor.derive.flow import UNLIMITED, Network
+from nanolint.inductor.derive.fusion import cast_apart, casts_first, ends_in_two
 from nanolint.inductor.derive.operations import (
+    DRAWS,
     GETITEM,
     INPUT,
     POINTWISE,
+    RANDOM,
     REDUCTION,
     TAKEN_APART,
     VIEW,
@@ -25,10 +24,155 @@ from nanolint.inductor.derive.operations import (
     Operation,
     Operations,
 )
-from nanolint.inductor.derive.regions import made_again
+from nanolint.tape.turns import give_way
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
+
+
+UNLIMITED = 1 << 62
+
+
+class Network:
+    """Vertices are numbers from 0."""
+
+    def __init__(self, vertices: int) -> None:
+        self._out: list[list[int]] = [[] for _ in range(vertices)]
+        self._to: list[int] = []
+        self._rest: list[int] = []  # what an edge can still carry; its twin is at ``edge ^ 1``
+
+    def edge(self, start: int, end: int, capacity: int) -> None:
+        """Add an edge."""
+        number = len(self._to)
+        self._out[start].append(number)
+        self._out[end].append(number + 1)
+        self._to += end, start
+        self._rest += capacity, 0
+
+    def cut(self, source: int, sink: int) -> list[bool]:
+        """For each vertex whether it lies on the source's side.
+
+        Raises ValueError where no cut has a finite capacity.
+        """
+        total = 0
+        while True:
+            give_way()
+            levels = self._levels(source, sink)
+            if levels[source] < 0:
+                break
+            total += self._block(source, sink, levels)
+            if total >= UNLIMITED:
+                raise ValueError("no finite cut")
+        return self._sides(sink)
+
+    def _levels(self, source: int, sink: int) -> list[int]:
+        """How far each vertex is from the sink, -1 where it does not reach it: from there on, so
+        that no way is tried that leads nowhere."""
+        out, to, rest = self._out, self._to, self._rest
+        levels = [-1] * len(out)
+        levels[sink] = 0
+        queue = [sink]
+        for here in queue:  # which grows
+            level = levels[here] + 1
+            for edge in out[here]:
+                there = to[edge]
+                if levels[there] < 0 and rest[edge ^ 1]:
+                    levels[there] = level
+                    if there == source:
+                        return levels
+                    queue.append(there)
+        return levels
+
+    def _block(self, source: int, sink: int, levels: list[int]) -> int:
+        """Send as much as goes along edges to the next level."""
+        out, to, rest = self._out, self._to, self._rest
+        place = [0] * len(out)
+        sent = 0
+        path: list[int] = []
+        here = source
+        while True:
+            if here == sink:
+                most = min(rest[edge] for edge in path)
+                sent += most
+                first = len(path)
+                for index in range(len(path) - 1, -1, -1):
+                    edge = path[index]
+                    rest[edge] -= most
+                    rest[edge ^ 1] += most
+                    if not rest[edge]:
+                        first = index
+                here = to[path[first] ^ 1]
+                del path[first:]
+                continue
+            edges, level = out[here], levels[here] - 1
+            for at in range(place[here], len(edges)):
+                edge = edges[at]
+                if levels[to[edge]] == level and rest[edge]:
+                    place[here] = at
+                    path.append(edge)
+                    here = to[edge]
+                    break
+            else:
+                if not path:
+                    return sent
+                place[here] = len(edges)
+                here = to[path.pop() ^ 1]
+                place[here] += 1
+
+    def _sides(self, sink: int) -> list[bool]:
+        """Whether a vertex cannot reach the sink any more."""
+        side = [True] * len(self._out)
+        side[sink] = False
+        unseen = [sink]
+        while unseen:
+            for edge in self._out[unseen.pop()]:
+                there = self._to[edge]
+                if self._rest[edge ^ 1] and side[there]:
+                    side[there] = False
+                    unseen.append(there)
+        return side
+
+
+# Tagged ``nondeterministic_seeded``.
+SEEDED = frozenset({"flash", "efficient", "cudnn"})
+
+
+def made_again(graph: Operations) -> set[Operation]:
+    """What the partitioner must compute again."""
+    marked = {each for each in graph.all if each.region}
+    return {
+        each
+        for each in marked
+        if not any(user in marked and user.region > each.region for user in each.users)
+    }
+
+
+def seeded(
+    graph: Operations, forward: Container[Operation], backward: Container[Operation], *, all: bool
+) -> set[Operation]:
+    """Attention that is run with a random state, to draw the same when it is made again
+    (partitioners.py, ``functionalize_rng_ops``): what has dropout, or ``all``."""
+    return {
+        each
+        for each in made_again(graph)
+        if each.name in SEEDED and each in forward and each in backward
+        if all or DRAWS in each.settings
+    }
+
+
+def share_seeds(graph: Operations) -> None:
+    """Make the seeds of all random numbers at once, outside of the regions, which may draw some
+    again (torch/_inductor/fx_passes/replace_random.py, ``fuse_seed_creation_pass``)."""
+    seeds = [each for each in graph.all if each.name == "seed"]
+    if not seeds:
+        return
+    first = seeds[0]
+    made = Operation("seeds", RANDOM, (), (len(seeds),), (1,), first.dtype, first.role)
+    graph.all.insert(graph.all.index(first), made)
+    for place, each in enumerate(seeds):
+        each.of, each.settings = (made,), (place,)
+    graph.connect()
+
 
 LONGEST_CHAIN = 100  # operations
 FAR = 1_000_000_000

@@ -6,8 +6,19 @@ from collections import Counter
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.inductor.derive.access import Access, dependency, in_order, stepped
-from nanolint.inductor.derive.buffers import Memory
+from nanolint.inductor.derive.access import (
+    Access,
+    Box,
+    Memory,
+    Value,
+    dependency,
+    in_order,
+    lying_as,
+    outwards,
+    padded,
+    stepped,
+    what_of,
+)
 from nanolint.inductor.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.inductor.derive.operations import (
     CALL,
@@ -18,7 +29,6 @@ from nanolint.inductor.derive.operations import (
     Operation,
     base_of,
 )
-from nanolint.inductor.derive.values import Box, Value, lying_as, outwards, padded, what_of
 from nanolint.tensors.layout import contiguous_strides, is_contiguous
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.inductor.derive.kernels import SUMS
 
 if TYPE_CHECKING:
-    from nanolint.inductor.derive.buffers import Memory
+    from nanolint.inductor.derive.access import Memory
     from nanolint.inductor.derive.groups import Group
     from nanolint.inductor.derive.kernels import Kernel
 

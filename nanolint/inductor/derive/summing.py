@@ -1,30 +1,33 @@
-"""How a reduction is launched: at once or in steps (torch/_inductor/ir.py, ``Reduction``)."""
+"""How a reduction is launched: at once or in steps (torch/_inductor/ir.py, ``Reduction``).
+
+Into how many parts a sum is split says torch/_inductor/choices.py, 2.13.0; each part has reads and
+writes of its own."""
 
 from __future__ import annotations
 
 from itertools import product as combinations
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.inductor.derive.access import SPLIT, Access, dependency, dependency_on, stepped
-from nanolint.inductor.derive.counting import unrolled
-from nanolint.inductor.derive.elsewhere import at_place
-from nanolint.inductor.derive.kernels import SUMS, Kernel
-from nanolint.inductor.derive.operations import VIEW, base_of
-from nanolint.inductor.derive.parts import (
-    in_one,
-    in_order,
-    in_parts,
-    in_views,
-    parts_read,
-    repeats,
-    stepped_by,
+from nanolint.inductor.derive.access import (
+    SPLIT,
+    Access,
+    Box,
+    again,
+    dependency,
+    dependency_on,
+    lying_as,
+    outwards,
+    stepped,
 )
+from nanolint.inductor.derive.calling import at_place
+from nanolint.inductor.derive.counting import unrolled
+from nanolint.inductor.derive.cutting import CUT, parts_of
+from nanolint.inductor.derive.kernels import LIBRARY, SUMS, Kernel
+from nanolint.inductor.derive.operations import VIEW, base_of
 from nanolint.inductor.derive.realizing import Realizing
-from nanolint.inductor.derive.rows import rows_before
-from nanolint.inductor.derive.splits import inner_splits
-from nanolint.inductor.derive.values import Box, again, lying_as, outwards
-from nanolint.inductor.reductions import column_sum_splits
+from nanolint.inductor.derive.viewed import merged, strides_through
+from nanolint.inductor.graph import column_sum_splits
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.layout import contiguous_strides
@@ -32,15 +35,168 @@ from nanolint.tensors.layout import contiguous_strides
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from nanolint.inductor.derive.access import Dependency
-    from nanolint.inductor.derive.buffers import Memory
+    from nanolint.inductor.derive.access import Dependency, Memory, Value
     from nanolint.inductor.derive.operations import Operation
-    from nanolint.inductor.derive.rows import Rows
-    from nanolint.inductor.derive.values import Value
     from nanolint.tensors.asked import Card
     from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.layout import Shape
     from nanolint.tensors.role import Role
+
+
+def in_one(read: Dependency, kept: Shape) -> tuple[tuple[int, int], ...]:
+    """The loops of a read that is split: those that are reduced are one where they lie in order
+    (ir.py, ``_multilayer_wrap_loader``: one index, divided again where that does not cancel)."""
+    outer = sum(size != 1 for size in kept)
+    return read.loops[:outer] + merged(read.loops[outer:])
+
+
+def in_order(access: Access, shape: Shape, order: Sequence[int]) -> Dependency:
+    """An access in loops of this order."""
+    loops = tuple(shape[dim] for dim in order)
+    return dependency(stepped(access, ("permute", *order), shape, loops), loops)
+
+
+def in_parts(read: Dependency, shape: Shape, block: int, order: Sequence[int]) -> Dependency | None:
+    """How the parts of a sum read, each going on where the one before has ended: in loops over the
+    results in this order, and over a part. None where one loop is not all that a part goes through,
+    but for parts of one sum of everything (``cutting.py`` has such loops of elementwise kernels).
+    """
+    *kept, splits = shape
+    loops = iter(read.loops)
+    found: list[tuple[int, int] | None] = [
+        None if size == 1 else next(loops, None) for size in kept
+    ]
+    parts = None if read.tag else parts_of(tuple(loops), splits, block)
+    if parts is None:
+        return None
+    is_everything = found == [None] * len(kept) and all(step for part in parts for _, step in part)
+    if is_everything and max(map(len, parts)) > 1:
+        return dependency_on(read.memory, read.offset, (), (CUT, *parts), read.numel)
+    if list(map(len, parts)) != [1, 1]:
+        return None
+    (split,), (inner,) = parts
+    if not (split[1] and inner[1]):
+        return None
+    found.append(split)
+    each = [found[dim] for dim in order]
+    return dependency_on(
+        read.memory, read.offset, (*[loop for loop in each if loop is not None], inner), ()
+    )
+
+
+def in_views(read: Access, kept: Shape, gone: Shape, parts: Shape) -> Access | None:
+    """A read that goes through views, in loops over the parts of each sum and over the elements of
+    a part, where strides tell of all these."""
+    if not read.tag or prod(parts) != prod(gone):
+        return None
+    found = stepped(read, ("view",), (*kept, *gone), (*kept, *parts))
+    told = strides_through(found.tag) if found.tag else found.strides
+    return None if told is None else Access(read.memory, read.offset, told)
+
+
+def parts_read(read: Access, kept: Shape, gone: Shape, splits: int, block: int) -> Access:
+    """A read in loops over the parts of each sum and over the elements of a part; where the last
+    part is shorter, how far it goes in the first steps."""
+    shape = (*kept, splits, block)
+    if splits * block == prod(gone):
+        return stepped(read, ("view",), (*kept, *gone), shape)
+    tag = (*(read.tag or (read.strides, (*kept, *gone))), SPLIT, splits, repeats(read, gone))
+    part = stepped_by(block, read, kept, gone)
+    if part is None:
+        return Access(read.memory, read.offset, (), tag)
+    inner = [step for step, size in zip(read.strides[len(kept) :], gone, strict=True) if size != 1]
+    depends = read.depends
+    along = None
+    if depends is not None:
+        is_read = any(depends[len(kept) :])
+        along = (*depends[: len(kept)], is_read, is_read)
+    return Access(read.memory, read.offset, (*part.strides, inner[-1]), tag, along)
+
+
+def stepped_by(block: int, read: Access, kept: Shape, gone: Shape) -> Access | None:
+    """How far a read goes from sum to sum, and from part to part, where that is known."""
+    if len(read.strides) != len(kept) + len(gone):
+        return None
+    steps = zip(contiguous_strides(gone), gone, read.strides[len(kept) :], strict=True)
+    part = sum(block // step % size * stride for step, size, stride in steps)
+    return read._replace(strides=(*read.strides[: len(kept)], part))
+
+
+def repeats(read: Access, gone: Shape) -> int:
+    """How often the loops that are reduced, made one, read the same element."""
+    strides = read.strides[-len(gone) :]
+    if read.tag or not any(strides):
+        return 1
+    return prod(size for size, stride in zip(gone, strides, strict=True) if not stride)
+
+
+THREADS = 256
+FEWEST, MOST = 32, 512  # elements a thread
+FEWEST_OUTPUTS = 2  # sums a multiprocessor: more are not split
+
+
+def inner_splits(
+    card: Card, elements: int, outputs: int, threads_per_sm: int | None, whole: tuple[int, int]
+) -> int:
+    """Where the elements of a sum lie side by side; ``whole`` is what is not split, of few sums
+    and of many; ``threads_per_sm`` are those that the release takes for any card's, if it does."""
+    sm_count, threads_per_sm = card.multiprocessors, threads_per_sm or card.threads
+    most = whole[outputs >= sm_count]
+    if outputs >= FEWEST_OUTPUTS * sm_count or elements <= most:
+        return 1
+    work = elements * outputs
+    if work <= FEWEST * sm_count * threads_per_sm:
+        size = FEWEST
+    elif work < MOST * sm_count * threads_per_sm:
+        blocks = -(-(sm_count * threads_per_sm // (2 * THREADS)) // outputs)
+        size = -(-elements // (THREADS * blocks))
+        even = nearest_divisor(elements, size)
+        if abs(even - size) < 30:
+            size = max(even, FEWEST)
+    else:
+        even = nearest_divisor(elements, MOST)
+        size = even if abs(even - MOST) < 50 else MOST
+    return -(-elements // (size * THREADS))
+
+
+def nearest_divisor(number: int, target: int) -> int:
+    """The divisor of ``number`` that is nearest to ``target``, the smaller of two."""
+    for distance in range(number):
+        for candidate in (target - distance, target + distance):
+            if candidate > 0 and number % candidate == 0:
+                return candidate
+    return 1
+
+
+class Rows(NamedTuple):
+    """The sizes of a reduction's result, and how many elements each is of."""
+
+    shape: Shape
+    reduced: int
+
+
+def rows_before(value: Value, kernels: Sequence[Kernel]) -> Rows | None:
+    """The loops of the reductions that are read, or that what is read was made of, where they are
+    all the same; None of what is memory already."""
+    if value.box.memory is not None:
+        return None
+    read = dict.fromkeys(access.memory for access in value.box.reads)
+    found = set[Rows]()
+    while read and not found:
+        before: dict[Memory, None] = {}
+        for memory in read:
+            kernel = None if memory.of is None else kernels[memory.of]
+            if kernel is None or kernel.kind == LIBRARY:
+                continue
+            if kernel.kind == SUMS:
+                found.add(Rows(memory.shape, kernel.rnumel))
+            else:
+                before |= dict.fromkeys(each.memory for each in kernel.reads)
+        if before == read:
+            break
+        read = before
+    return found.pop() if len(found) == 1 else None
+
 
 NEVER_SPLIT = frozenset({"argmax", "argmin"})
 UNROLLED = 8  # unroll_reductions_threshold in torch/_inductor/config.py

@@ -1,4 +1,4 @@
-"""Tensors that hold operations instead of memory."""
+"""Tensors that hold operations instead of memory, taken out of what a call returned."""
 
 from __future__ import annotations
 
@@ -76,3 +76,38 @@ class Traced(Tensor):
         found = Traced(self.device, self.made, self.role, self)
         found.is_view = self.is_view
         return found
+
+
+def flat(found: Any) -> list[Any]:
+    """All that it holds, in order."""
+    if isinstance(found, (list, tuple)):
+        return [each for part in found for each in flat(part)]
+    if isinstance(found, dict):
+        return [each for part in found.values() for each in flat(part)]
+    return [found]
+
+
+class _Hole:
+    """Where a tensor was returned."""
+
+
+def hollow(found: Any) -> Any:
+    """What was returned, with holes in the place of tensors."""
+    if isinstance(found, Tensor):
+        return _Hole()
+    if isinstance(found, (list, tuple)):
+        return type(found)(map(hollow, found))
+    if isinstance(found, dict):
+        return {key: hollow(part) for key, part in found.items()}
+    return found
+
+
+def filled(pattern: Any, results: Any) -> Any:
+    """The results in the places where the model returned tensors."""
+    if isinstance(pattern, _Hole):
+        return next(results)
+    if isinstance(pattern, (list, tuple)):
+        return type(pattern)(filled(part, results) for part in pattern)
+    if isinstance(pattern, dict):
+        return {key: filled(part, results) for key, part in pattern.items()}
+    return pattern

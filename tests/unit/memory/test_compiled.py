@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.gpus.gpu import Gpu
-from nanolint.inductor.reductions import column_sum_splits, fused_sum_splits
+from nanolint.inductor.graph import column_sum_splits, fused_sum_splits
 from nanolint.tape.tape import Phase
 from nanolint.tensors.asked import Card
 from nanolint.trainers.nanogpt.resolve import default_run

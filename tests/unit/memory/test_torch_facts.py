@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from nanolint.gpus.abilities import has_small_shared_memory
-from nanolint.inductor.derive.splits import inner_splits
-from nanolint.inductor.graph import FLOAT, Buffer, Graph
+from nanolint.inductor.derive.summing import inner_splits
+from nanolint.inductor.graph import FLOAT, Buffer, Graph, column_sum_splits
 from nanolint.inductor.inductor import Inductor
 from nanolint.inductor.planner import Planner
-from nanolint.inductor.reductions import column_sum_splits
 from nanolint.recording.recording import allocated_peak, record
 from nanolint.run.coverage import SPLIT_GRAPH, not_covered
 from nanolint.run.run import Attention, Run

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from nanolint.inductor.derive.formulas import FORMULAS
-from nanolint.inductor.derive.function import CompiledFunction
 from nanolint.inductor.derive.joint import simplify
 from nanolint.inductor.derive.passes import capture
+from nanolint.inductor.derive.program import CompiledFunction
 from nanolint.inductor.inductor import Inductor
 from nanolint.tape.tape import Component, Tape
 from nanolint.tensors.autograd import run_backward

@@ -33,6 +33,6 @@ def test_a_script_makes_the_kernels_that_pytorch_makes(
         return fuse(kernels, *how)
 
     monkeypatch.setattr("nanolint.inductor.derive.plans.fuse", counted)
-    monkeypatch.setattr("nanolint.inductor.derive.planned._known", {})
+    monkeypatch.setattr("nanolint.inductor.derive.plans._known", {})
     explained(tmp_path, composed(number), "--torch-version", "2.15", card=CARD)
     assert tuple(made[: len(MADE[number])]) == MADE[number]

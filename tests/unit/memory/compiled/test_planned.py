@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.inductor.derive import planned
+from nanolint.inductor.derive import plans
 from nanolint.inductor.derive.operations import (
     GETITEM,
     INPUT,
@@ -17,8 +17,7 @@ from nanolint.inductor.derive.operations import (
     Operation,
     Operations,
 )
-from nanolint.inductor.derive.planned import _content
-from nanolint.inductor.derive.plans import Planning
+from nanolint.inductor.derive.plans import Planning, _content
 from nanolint.inductor.inductor import Inductor
 from nanolint.recording import recording
 from nanolint.tape.tape import Component, Tape
@@ -54,8 +53,8 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Planning]:
             super().__init__(*given)
             found.append(self)
 
-    monkeypatch.setattr(planned, "Planning", Noted)
-    monkeypatch.setattr(planned, "_known", {})
+    monkeypatch.setattr(plans, "Planning", Noted)
+    monkeypatch.setattr(plans, "_known", {})
     return found
 
 

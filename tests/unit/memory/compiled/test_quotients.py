@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nanolint.inductor.derive.quotients import APART, leaves_quotients
+from nanolint.inductor.derive.uneven import APART, leaves_quotients
 
 VIEW = ("view",)
 FLAT = ((1024, 4, 1), (8, 256, 4), ("view", APART), (8192,))

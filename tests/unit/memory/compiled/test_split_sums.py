@@ -23,7 +23,7 @@ def test_parts_of_a_sum_are_split_again(tmp_path: Path, monkeypatch: pytest.Monk
         return fuse(kernels, *how)
 
     monkeypatch.setattr("nanolint.inductor.derive.plans.fuse", watched)
-    monkeypatch.setattr("nanolint.inductor.derive.planned._known", {})
+    monkeypatch.setattr("nanolint.inductor.derive.plans._known", {})
     text = TEXTS["modern: normalised, hyper-connections"]
     text = text.replace("= 8, 256, 1024,", "= 8, 256, 1088,")  # read by no other test
     explained(tmp_path, text, "--torch-version", "2.13", card="rtx-4090")

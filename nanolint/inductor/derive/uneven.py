@@ -1,20 +1,15 @@
-"""Places that stay quotients: torch/_inductor/sizevars.py, ``_simplify_with_ranges``, before 2.12.
-
-What is no memory yet is seen in another shape by quotients and remainders of one index (ir.py,
-``View.dynamic_reshape_indexer``). Where that index is a sum of loops, a quotient is dropped that
-is known to be 0: since 2.12 whatever is left in it, before only of one loop. So (8, 256, 4) seen as
-(8192,) and as (8, 256, 4) again was read at ``1024*i + 4*j + k + 1024*((4*j + k)//1024)``, which is
-not the place that another kernel writes, for all that the scheduler knows.
-"""
+"""Index expressions that stay quotients, and the first steps along the dimensions of a view."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nanolint.tensors.layout import contiguous_strides
 from nanolint.tensors.sized import of_sizes
 
 if TYPE_CHECKING:
-    from nanolint.tensors.layout import Shape
+    from nanolint.tensors.layout import Shape, Strides
+
 
 APART = "apart"  # in a view of what is no memory yet
 QUOTIENT = "quotient"  # in the tag of what is read at one
@@ -36,7 +31,7 @@ def leaves_quotients(seen: tuple[Any, ...]) -> bool:
     steps = list(zip(views[::2], (before, *views[1::2]), views[1::2], strict=False))
     places = [_Place(((1, size),) if size != 1 else ()) for size in views[-1]]
     for step, shape, after in reversed(steps):
-        found = _before(places, step, shape, after)
+        found = _before_quotient(places, step, shape, after)
         if found is None:
             return False
         places = found
@@ -46,7 +41,7 @@ def leaves_quotients(seen: tuple[Any, ...]) -> bool:
     )
 
 
-def _before(
+def _before_quotient(
     places: list[_Place], step: tuple[Any, ...], before: Shape, after: Shape
 ) -> list[_Place] | None:
     """The indices into what is seen, of those into a view of it; None where that is more than sums
@@ -104,3 +99,54 @@ def _quotient(place: _Place, by: int, modulus: int) -> _Place:
     inner = [(step, size) for step, size in place.terms if step < by]
     outer = [(step // by, size) for step, size in place.terms if by <= step < by * modulus]
     return _Place(tuple(outer), place.has_quotient or (len(inner) > 1 and bool(outer)))
+
+
+Place = tuple[int, ...]
+
+
+@of_sizes
+def first_steps(tag: tuple[Any, ...]) -> Strides:
+    """Of strides, a shape, and views of these (see ``access.py``); () where there is more to it."""
+    end = len(tag)
+    while end > 2 and _is_view(tag[end - 2]):
+        end -= 2
+    strides, before, *views = tag
+    if end != 2 or not views or type(strides) is not tuple or len(strides) != len(before):
+        return ()
+    steps = list(zip(views[::2], (before, *views[1::2]), views[1::2], strict=False))
+    shape: Shape = views[-1]
+
+    def reached(place: Place) -> int:
+        for step, seen, after in reversed(steps):
+            place = _before(place, step, seen, after)
+        return sum(at * stride for at, stride in zip(place, strides, strict=True))
+
+    start = reached((0,) * len(shape))
+    return tuple(
+        reached((*(0,) * dim, 1, *(0,) * (len(shape) - dim - 1))) - start if size != 1 else 0
+        for dim, size in enumerate(shape)
+    )
+
+
+def _is_view(step: object) -> bool:
+    kinds = {"view", "permute", "expand", "slice", "select"}
+    return isinstance(step, tuple) and bool(step) and step[0] in kinds
+
+
+def _before(place: Place, step: tuple[Any, ...], before: Shape, after: Shape) -> Place:
+    """Where the element at a place of a view is in what it is a view of."""
+    kind = step[0]
+    if kind == "view":
+        flat = sum(at * by for at, by in zip(place, contiguous_strides(after), strict=True))
+        return tuple(
+            flat // by % size for size, by in zip(before, contiguous_strides(before), strict=True)
+        )
+    if kind == "permute":
+        return tuple(place[step.index(dim, 1) - 1] for dim in range(len(before)))
+    if kind == "expand":
+        kept = place[len(after) - len(before) :]
+        return tuple(0 if size == 1 else at for size, at in zip(before, kept, strict=True))
+    dim, start = step[1], step[2]
+    if kind == "select":
+        return *place[:dim], start, *place[dim:]
+    return *place[:dim], start + place[dim] * step[3], *place[dim + 1 :]
