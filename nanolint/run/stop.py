@@ -1,4 +1,4 @@
-"""A run that is known to stop: what it raises, where, and when."""
+"""A run that is known to stop: what it raises, on which line, and when."""
 
 from __future__ import annotations
 

@@ -129,12 +129,6 @@ def of_one_type(x: Tensor, weight: Tensor | None) -> None:
         )
 
 
-def of_indices(index: Tensor, where: str) -> None:
-    """Whole numbers of 32 or 64 bits."""
-    if index.dtype not in (INT64, INT32):
-        raise Refused(f"{where}; but got torch.{scalar_name(index.dtype)}Tensor instead")
-
-
 def rows_of_table(index: Tensor) -> None:
     """The indices of ``F.embedding``."""
     if index.dtype not in (INT64, INT32):
