@@ -29,7 +29,7 @@ from benchmarks.lsp import CONFIG  # noqa: E402
 from nanolint.lsp import serving  # noqa: E402
 from nanolint.lsp.session import Session  # noqa: E402
 from nanolint.settings import validation  # noqa: E402
-from nanolint.tape import named  # noqa: E402
+from nanolint.tape import numbers  # noqa: E402
 from tests.support.project_tree import write_project  # noqa: E402
 
 ROUNDS, WARM_UP = 40, 10
@@ -40,7 +40,7 @@ def ways() -> dict[str, AbstractContextManager[object]]:
     """By what it is called, what is undone while it lasts."""
     return {
         "with everything": nullcontext(),
-        "with each text parsed whole": patch.object(named, "_changed", lambda *_: None),
+        "with each text parsed whole": patch.object(numbers, "_changed", lambda *_: None),
         "with a validator made for each": patch.object(
             validation, "_adapter", validation._adapter.__wrapped__
         ),

@@ -28,11 +28,11 @@ class Word(NamedTuple):
 
 
 WORDS = {
-    "What": Word(726, "say what the function returns or does", r"\AWhat "),
+    "What": Word(721, "say what the function returns or does", r"\AWhat "),
     "behind": Word(118, "after", r"\bbehind\b"),
-    "where": Word(1111, "if", r"(?<![.\w])where\b(?!\()"),
+    "where": Word(1105, "if", r"(?<![.\w])where\b(?!\()"),
     "but for": Word(25, "except", r"\bbut for\b"),
-    "beside": Word(82, "next to, in addition to", r"\bbeside\b"),
+    "beside": Word(80, "next to, in addition to", r"\bbeside\b"),
 }
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 LEAST_SPACES = 2  # in a literal that is a message

@@ -26,8 +26,7 @@ from nanolint.recording.shapes import Shapes
 from nanolint.run.run import Attention, Run
 from nanolint.script.played import representative
 from nanolint.tape.allocator.play import play
-from nanolint.tape.moments import summits
-from nanolint.tape.tape import Tape
+from nanolint.tape.tape import Tape, summits
 from nanolint.tape.torch import takes_oldest_block
 from nanolint.tensors.asked import Asked
 from nanolint.trainers.nanogpt.resolve import default_run

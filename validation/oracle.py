@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 
-from nanolint.tape.moments import summits
+from nanolint.tape.tape import summits
 from nanolint.trace.process import PretendedCard, Request, trace
 from nanolint.trace.traced import Traced, read
 

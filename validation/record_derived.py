@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
 from nanolint.tape.allocator.play import play
-from nanolint.tape.moments import summits
+from nanolint.tape.tape import summits
 from nanolint.trace.process import PretendedCard
 from validation.oracle import Row, record
 from validation.record_read import CARD, CLASSES, TORCH, case_of

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.lookup import find
 from nanolint.recording.recording import located
-from nanolint.tape.moments import last_pass
+from nanolint.tape.tape import last_pass
 from nanolint.trace.process import PretendedCard
 from validation.oracle import Row, record
 from validation.record_read import CARD, TORCH, case_of, configs

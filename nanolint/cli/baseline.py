@@ -10,7 +10,7 @@ from nanolint.cli.parser import UsageError
 from nanolint.errors import Unusable
 from nanolint.files.door import read_bytes, reason
 from nanolint.files.patterns import place_below
-from nanolint.report.fingerprints import fingerprints
+from nanolint.report.results import fingerprints
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -172,7 +172,7 @@ def _compare(
 ) -> int:
     from nanolint.report.explain import oom
     from nanolint.settings.targets import placed
-    from nanolint.verdict.oom_message import NotAnOomMessage, parse_oom_message
+    from nanolint.verdict.measured import NotAnOomMessage, parse_oom_message
 
     _needed_run(config, case)
     try:
@@ -189,7 +189,7 @@ def _compare_snapshot(config: ConfigFile, case: Case, options: Namespace, stream
     from nanolint.errors import Unusable
     from nanolint.files.door import read_bytes
     from nanolint.report.explain import compared
-    from nanolint.verdict.measured_snapshot import MOST_BYTES, NotASnapshot, read_snapshot
+    from nanolint.verdict.measured import MOST_BYTES, NotASnapshot, read_snapshot
 
     _needed_run(config, case)
     try:
@@ -203,7 +203,7 @@ def _compare_snapshot(config: ConfigFile, case: Case, options: Namespace, stream
 def _pasted(name: str, streams: Streams) -> str:
     from nanolint.errors import Unusable
     from nanolint.files.door import read_bytes
-    from nanolint.verdict.oom_message import decode_log
+    from nanolint.verdict.measured import decode_log
 
     try:
         raw = streams.read_stdin() if name == STDIN else read_bytes(Path(name))

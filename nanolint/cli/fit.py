@@ -89,7 +89,7 @@ def _row(config: ConfigFile, of: tuple[Machine, bool]) -> Row:
     from nanolint.interpreter.values import Unread
     from nanolint.report.fit import Row
     from nanolint.rule.case import Case
-    from nanolint.verdict.fit import best_fit
+    from nanolint.verdict.search import best_fit
 
     target, named = of
     case = config.case(target)

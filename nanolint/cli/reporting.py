@@ -15,7 +15,7 @@ from nanolint.diagnostics import Severity
 from nanolint.files.door import reason
 from nanolint.linting import registry
 from nanolint.report import statistics, summary
-from nanolint.report.once import without_copies
+from nanolint.report.excerpt import without_copies
 from nanolint.rule.api import NO_TARGET
 from nanolint.settings.formats import FOR_PROGRAMS, FORMATS
 

@@ -53,7 +53,7 @@ def parser() -> Parser:
 
 
 def _described(rule: Rule) -> dict[str, Any]:
-    from nanolint.report.urls import page_text, page_url
+    from nanolint.report.results import page_text, page_url
 
     return {
         "code": rule.code,
@@ -68,8 +68,8 @@ def _described(rule: Rule) -> dict[str, Any]:
 
 
 def _print_page(rule: Rule, out: Printer) -> None:
-    from nanolint.report.rule_page import for_terminal
-    from nanolint.report.urls import page_text
+    from nanolint.report.printer import for_terminal
+    from nanolint.report.results import page_text
 
     if not out.color:  # the page is readable as it is
         out.stream.write(f"{page_text(rule).rstrip()}\n\n")

@@ -11,8 +11,7 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from nanolint.inductor.graph import Graph, Node
-from nanolint.tape.guarded import answer
-from nanolint.tape.symbolic import is_symbolic
+from nanolint.tape.symbolic import answer, is_symbolic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

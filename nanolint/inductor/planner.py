@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.tape.guarded import entry, largest
-from nanolint.tape.symbolic import is_symbolic
+from nanolint.tape.symbolic import entry, is_symbolic, largest
 from nanolint.tape.tape import MemoryPlan
 
 if TYPE_CHECKING:

@@ -27,8 +27,7 @@ from nanolint.interpreter.values import (
     Unknown,
 )
 from nanolint.interpreter.watched import look, plain
-from nanolint.tape.guarded import Span, as_key
-from nanolint.tape.symbolic import is_symbolic
+from nanolint.tape.symbolic import Span, as_key, is_symbolic
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:

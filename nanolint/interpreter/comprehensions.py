@@ -10,8 +10,7 @@ from nanolint.interpreter.exceptions import let_go
 from nanolint.interpreter.offsets import Copies, Draws, Repeated
 from nanolint.interpreter.scopes import Frame, Kind
 from nanolint.interpreter.values import Unknown, Unread
-from nanolint.tape.guarded import as_key
-from nanolint.tape.symbolic import NotSymbolic, is_symbolic
+from nanolint.tape.symbolic import NotSymbolic, as_key, is_symbolic
 from nanolint.tensors.rows import Rows
 from nanolint.tensors.tensor import Tensor
 

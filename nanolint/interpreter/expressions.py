@@ -22,8 +22,7 @@ from nanolint.interpreter.offsets import window
 from nanolint.interpreter.scopes import MISSING, Frame, Kind
 from nanolint.interpreter.values import Formed, Function, Instance, Unknown
 from nanolint.tape import symbolic
-from nanolint.tape.guarded import as_key
-from nanolint.tape.symbolic import Symbolic
+from nanolint.tape.symbolic import Symbolic, as_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable

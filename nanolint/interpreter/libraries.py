@@ -28,7 +28,7 @@ from nanolint.interpreter.values import (
     Native,
     Unknown,
 )
-from nanolint.tape.guarded import as_key, worked_out
+from nanolint.tape.symbolic import as_key, worked_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable

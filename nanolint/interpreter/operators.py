@@ -23,7 +23,7 @@ from nanolint.interpreter.values import (
     Unknown,
 )
 from nanolint.interpreter.watched import plain
-from nanolint.tape.guarded import as_key
+from nanolint.tape.symbolic import as_key
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from nanolint.interpreter.queues import METHODS as OF_QUEUE
 from nanolint.interpreter.queues import Queue
 from nanolint.interpreter.values import Generated, Instance, Native, Unknown, silent
 from nanolint.interpreter.watched import plain as looked_at
-from nanolint.tape.guarded import as_key
+from nanolint.tape.symbolic import as_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,7 +22,7 @@ from nanolint.interpreter.values import (
     Super,
     Unknown,
 )
-from nanolint.tape.guarded import Span, as_key
+from nanolint.tape.symbolic import Span, as_key
 from nanolint.tensors.refusing import AMBIGUOUS
 from nanolint.tensors.tensor import Tensor
 from nanolint.tensors.unknown import Refused

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter.copies import copied
 from nanolint.interpreter.scopes import MISSING
 from nanolint.interpreter.values import Class, Function, Namespace, Native, Static
-from nanolint.tape.guarded import as_key
+from nanolint.tape.symbolic import as_key
 
 if TYPE_CHECKING:
     from nanolint.interpreter.machine import Machine

@@ -19,7 +19,7 @@ from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.likely import OTHERS, likely_texts
 from nanolint.recording.family import remember_many
 from nanolint.recording.recording import kind
-from nanolint.tape.newest import hold_newest
+from nanolint.tape.lasting import hold_newest
 from nanolint.tape.turns import GaveWay, give_way, giving_way, resting
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from nanolint.diagnostics import Severity
-from nanolint.report.urls import page_url
+from nanolint.report.results import page_url
 
 if TYPE_CHECKING:
     from nanolint.diagnostics import Diagnostic, Fix, QuotedPlace, SourceLine

@@ -14,9 +14,9 @@ from nanolint.lsp.load import DOUBT, load_of, loads, tightest
 from nanolint.lsp.markdown import code, escaped
 from nanolint.lsp.remarks import meaning_in
 from nanolint.lsp.steps import share, steps
+from nanolint.report.explain.budget import OUTCOMES
 from nanolint.report.explain.settings import place
-from nanolint.report.explain.words import OUTCOMES
-from nanolint.report.urls import page_text, page_url
+from nanolint.report.results import page_text, page_url
 from nanolint.run.settled import Layer
 from nanolint.source.suppressions import find
 from nanolint.source.text import LineIndex

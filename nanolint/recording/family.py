@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nanolint.recording.form import Form
 from nanolint.script.settled import BATCH, MICRO_BATCH
-from nanolint.tape.counts import Counts, script_of
+from nanolint.tape.lasting import hold_newest
 from nanolint.tape.located import Located
-from nanolint.tape.newest import hold_newest
-from nanolint.tape.numbers import of_any_kind
+from nanolint.tape.numbers import Counts, of_any_kind, script_of
 from nanolint.tape.symbolic import CLOSES, Formulas, NotSymbolic
 from nanolint.tensors.asked import Asked
 from nanolint.tensors.sized import forget_sizes

@@ -18,8 +18,7 @@ from typing import (
 )
 from weakref import WeakKeyDictionary
 
-from nanolint.tape.lasting import lasting
-from nanolint.tape.newest import hold_newest
+from nanolint.tape.lasting import hold_newest, lasting
 from nanolint.tape.tape import Tape
 from nanolint.tensors.asked import Asked
 

@@ -1,20 +1,27 @@
-"""The lines of a source that a finding is about, with the values underlined."""
+"""The lines of a source that a finding is about, what a fix would change, and what is told once."""
 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.diagnostics import Edit
 from nanolint.frozen import dataclass
 from nanolint.report.printer import printable
+from nanolint.rule import Once
+from nanolint.source.edits import apply_edits
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nanolint.diagnostics import Diagnostic, QuotedPlace, Span
     from nanolint.report.printer import Segment
+    from nanolint.report.results import FileResult, Results
+
 
 TAB = 4
 MOST_CHARACTERS = 160  # of a line, or fewer on a narrow terminal; the rest is cut off
@@ -155,3 +162,129 @@ def _underline(source: str, mark: Mark, cut: int, style: str) -> list[Segment]:
     sign, style = ("^", f"bold {style}") if mark.primary else ("-", GUTTER_STYLE)
     label = f" {printable(mark.label)}" if mark.label else ""
     return [f" {' ' * before}", (sign * marked + label, style)]
+
+
+def minidiff(
+    text: str, lines: LineIndex, edits: Iterable[Edit], room: int
+) -> Iterator[list[Segment]]:
+    """The styled lines of the difference, each with its number, without context.
+
+    ``lines`` are those of ``text``. Only the lines that the edits touch are looked at.
+    """
+    from difflib import SequenceMatcher  # where there is a fix
+
+    gutter = len(str(lines.last_row))
+    added = 0  # lines, by the edits above
+    for first, last, inside in _stretches(sorted(edits), lines):
+        start = lines.offset(first, 1)
+        old = text[start : lines.offset(last, lines.length(last) + 1)]
+        moved = [Edit(e.start - start, e.end - start, e.replacement) for e in inside]
+        before, after = _lines(old), _lines(apply_edits(old, moved))
+        changes = SequenceMatcher(None, before, after).get_opcodes()
+        for tag, old_start, old_end, new_start, new_end in changes:
+            if tag == "equal":
+                continue
+            gone, come = before[old_start:old_end], after[new_start:new_end]
+            focus = _first_difference("".join(gone), "".join(come))
+            for sign, style, changed, row in (
+                ("-", "red", gone, first + old_start),
+                ("+", "green", come, first + added + new_start),
+            ):
+                for number, line in enumerate(changed, start=row):
+                    source = f"{sign} {clipped(line, focus, room)}".rstrip()
+                    yield [(f" {number:>{gutter}} ", GUTTER_STYLE), (source, style)]
+        added += len(after) - len(before)
+
+
+def _stretches(edits: Iterable[Edit], lines: LineIndex) -> Iterator[tuple[int, int, list[Edit]]]:
+    """The first and the last row of each stretch of lines that edits change, with its edits."""
+    inside: list[Edit] = []
+    first = last = 0
+    for edit in edits:
+        start, end = lines.position(edit.start)[0], lines.position(edit.end)[0]
+        if inside and start > last:
+            yield first, last, inside
+            inside = []
+        first = first if inside else start
+        last = max(end, last)
+        inside.append(edit)
+    if inside:
+        yield first, last, inside
+
+
+def _first_difference(a: str, b: str) -> int:
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((index for index, (x, y) in pairs if x != y), min(len(a), len(b)))
+
+
+def _lines(text: str) -> list[str]:
+    lines = LineIndex(text)
+    return [lines.line(row) for row in range(1, lines.last_row + 1)]
+
+
+MOST_PLACES = 5  # that are named beside the first
+TRAIN_SCRIPT = "train.py"  # the place that people look at first
+
+
+def without_copies(results: Results) -> Results:
+    """``results`` where a file that several runs share has each of its findings once.
+
+    A launch line that depends on a variable starts a run for each of its values.
+    """
+    seen: set[tuple[object, ...]] = set()
+    files = []
+    for file in results.files:
+        left = []
+        for found in file.diagnostics:
+            key = (file.name, found.code, found.span, found.lines, found.gpu, found.fix)
+            if key not in seen:
+                seen.add(key)
+                left.append(found)
+        files.append(replace(file, diagnostics=tuple(left)))
+    return replace(results, files=files)
+
+
+def once_per_project(results: Results, codes: Mapping[str, Once]) -> Results:
+    """``results`` where of each project the findings of ``codes`` that are the same are left once.
+
+    That is the first in its train.py, if it has any. A note on it names the others.
+    """
+    places: dict[tuple[str, str, str], list[tuple[int, int]]] = defaultdict(list)
+    for index, file in enumerate(results.files):
+        for number, found in enumerate(file.diagnostics):
+            if found.code in codes:
+                project = file.project or str(Path(file.name).parent)
+                said = found.line if codes[found.code] is Once.MESSAGE else ""
+                places[project, found.code, said].append((index, number))
+    kept: dict[tuple[int, int], tuple[str, ...]] = {}
+    folded: set[tuple[int, int]] = set()
+    for same in places.values():
+        same.sort(key=lambda place: Path(results.files[place[0]].name).name != TRAIN_SCRIPT)
+        first, *others = same
+        kept[first] = tuple(_place(results.files[index], number) for index, number in others)
+        folded.update(others)
+    if not folded:
+        return results
+    files = []
+    for index, file in enumerate(results.files):
+        left = tuple(
+            _noted(found, kept.get((index, number), ()))
+            for number, found in enumerate(file.diagnostics)
+            if (index, number) not in folded
+        )
+        files.append(replace(file, diagnostics=left))
+    return replace(results, files=files)
+
+
+def _place(file: FileResult, number: int) -> str:
+    start = file.diagnostics[number].span.start
+    return f"{file.name}:{LineIndex(file.text).position(start)[0]}"
+
+
+def _noted(found: Diagnostic, others: tuple[str, ...]) -> Diagnostic:
+    if not others:
+        return found
+    left = len(others) - MOST_PLACES
+    more = f" and {left} more places" if left > 1 else f" and {others[-1]}" if left == 1 else ""
+    note = f"also in {', '.join(others[:MOST_PLACES])}{more}"
+    return replace(found, notes=(*found.notes, note))

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import UserError
 from nanolint.frozen import dataclass
-from nanolint.report.attention import attention_word
 from nanolint.run.program import ReadScript
 from nanolint.run.roles import SHAPE, Role
+from nanolint.run.run import Attention
 from nanolint.source.text import LineIndex
 from nanolint.source.values import Known
+from nanolint.tape.torch import prefers_cudnn_attention
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.places import line_of
 
@@ -23,6 +24,23 @@ if TYPE_CHECKING:
     from nanolint.verdict.alternatives import Alternatives
     from nanolint.verdict.replay import OutOfMemory, Replay
     from nanolint.verdict.verdict import Verdict
+
+
+CUDNN = "cudnn"
+
+
+def attention_word(run: Run, target: Machine | None) -> str:
+    """``flash``, ``efficient`` or ``math``, or ``cudnn`` where the card prefers that to flash."""
+    capability = target.gpu.compute_capability if target else None
+    prefers = capability is not None and prefers_cudnn_attention(run.torch, capability[0])
+    if not prefers or run.attention is not Attention.FLASH or not run.n_head:
+        return run.attention.value  # of a script that is read no head is known, and none is shown
+    from nanolint.tensors.ops.cudnn_attention import is_able
+
+    width = run.n_embd // run.n_head
+    takes = is_able(width, width, run.dropout, run.torch, learns=True)
+    return CUDNN if takes else run.attention.value
+
 
 RUN_KEYS = (
     *("batch_size", "gradient_accumulation_steps", "world_size", "block_size"),
@@ -195,8 +213,7 @@ def explained(
 ) -> Explanation:
     """Replay the run of ``case``, a file called ``name``, and judge it on the target if any."""
     from nanolint.settings.torch_version import NEWEST
-    from nanolint.verdict.overhead import overhead
-    from nanolint.verdict.replay import replay
+    from nanolint.verdict.replay import overhead, replay
     from nanolint.verdict.verdict import usable_bytes
 
     run, target, verdict = case.run, case.target, case.verdict

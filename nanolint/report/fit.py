@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
     from nanolint.run.trust import Doubt
-    from nanolint.verdict.fit import Fit
+    from nanolint.verdict.search import Fit
 
 _LINE = re.compile(r":\d+(?=\))")  # in a place within a doubt
 MICRO_BATCH, ACCUMULATION = "batch_size", "accumulation"

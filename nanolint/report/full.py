@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Diagnostic, Safety, Severity, Span
 from nanolint.linting import registry
-from nanolint.report.excerpt import GUTTER_STYLE, excerpt, foreign_excerpt, relative, room_beside
-from nanolint.report.minidiff import minidiff
-from nanolint.report.once import once_per_project
+from nanolint.report.excerpt import (
+    GUTTER_STYLE,
+    excerpt,
+    foreign_excerpt,
+    minidiff,
+    once_per_project,
+    relative,
+    room_beside,
+)
 from nanolint.report.printer import printable
 from nanolint.report.runs import answer, headed, rows_of
 from nanolint.source.text import LineIndex

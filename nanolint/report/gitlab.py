@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from nanolint.diagnostics import Severity
-from nanolint.report.fingerprints import fingerprints
+from nanolint.report.results import fingerprints
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:

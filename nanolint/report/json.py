@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from nanolint.report.excerpt import relative
-from nanolint.report.urls import page_url
+from nanolint.report.results import page_url
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from nanolint.report.palette import DOTS_PER_INCH, SIZE, STYLE
-from nanolint.report.picture import Picture
+from nanolint.report.picture import DOTS_PER_INCH, SIZE, STYLE, Picture
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from nanolint.cached import cached_property
 from nanolint.frozen import dataclass
+from nanolint.linting import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from nanolint.diagnostics import Diagnostic, Safety, Severity
     from nanolint.linting.fixing import Dropped
     from nanolint.linting.judged import JudgedRun
     from nanolint.linting.setup import Skipped
+    from nanolint.rule.api import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +103,46 @@ class Results:
     def fixable(self, safety: Safety) -> int:
         """How many of the findings left have a fix of that safety."""
         return sum(d.fix is not None and d.fix.safety is safety for d in self.findings)
+
+
+LENGTH = 32  # hexadecimal digits
+
+
+def fingerprints(file: FileResult) -> Iterator[str]:
+    """A fingerprint for each finding of ``file``, in their order.
+
+    It is made of the rule, the card and the code that the finding points at, so that it survives
+    lines added above, other white space and comments. Of several that would be the same, the
+    later ones also count how many came before. The message plays no part: it holds numbers that
+    the next release may know better.
+    """
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for diagnostic in file.diagnostics:
+        span = diagnostic.span
+        code = " ".join(file.text[span.start : span.end].split())
+        key = diagnostic.code, diagnostic.gpu or "", code
+        text = "\0".join((*key, str(seen[key])))
+        seen[key] += 1
+        yield hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:LENGTH]
+
+
+SITE = "https://github.com/nanolint/nanolint/blob/main/rules"
+BUILT_IN = "nanolint_rules."
+
+_LINK_TO_PAGE = re.compile(r"(?<=\]\()[\w./]+\.md(?=[)#])")
+
+
+def page_url(code: str) -> str | None:
+    """The address of the rule's page; None for a rule of another package."""
+    module = registry.load().find(code).module
+    if not module.startswith(BUILT_IN):
+        return None
+    return f"{SITE}/{module.replace('.', '/')}.md"
+
+
+def page_text(rule: Rule) -> str:
+    """The rule's page with links that lead somewhere from wherever it is read."""
+    url = page_url(rule.code)
+    if url is None:
+        return rule.explanation
+    return _LINK_TO_PAGE.sub(lambda link: urljoin(url, link[0]), rule.explanation)

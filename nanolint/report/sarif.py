@@ -12,8 +12,7 @@ from nanolint import __version__
 from nanolint.diagnostics import Safety, Severity
 from nanolint.linting import registry
 from nanolint.report.excerpt import relative
-from nanolint.report.fingerprints import fingerprints
-from nanolint.report.urls import page_url
+from nanolint.report.results import fingerprints, page_url
 from nanolint.source.text import LineIndex
 
 if TYPE_CHECKING:

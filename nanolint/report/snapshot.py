@@ -11,14 +11,14 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 from nanolint.recording.recording import record
-from nanolint.report.explain.words import COMPONENTS, PHASES
+from nanolint.report.explain.budget import COMPONENTS, PHASES
 from nanolint.report.lines import places_of
-from nanolint.tape.allocator.placements import Placements
+from nanolint.tape.allocator.play import Placements
 
 if TYPE_CHECKING:
     from nanolint.report.lines import Places
     from nanolint.rule.case import Case
-    from nanolint.tape.allocator.placements import Placement, Segment
+    from nanolint.tape.allocator.play import Placement, Segment
     from nanolint.tape.locating import Line
     from nanolint.tape.tape import Tape
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nanolint.report.explain import budget, card, failure
-from nanolint.report.explain.words import OUTCOMES
+from nanolint.report.explain.budget import OUTCOMES
 from nanolint.report.explanation import gpu_json, oom_json
 from nanolint.report.printer import printable
-from nanolint.tape.moments import summits
+from nanolint.tape.tape import summits
 from nanolint.units import MIB, format_bytes
 from nanolint.verdict.replay import replay_tape
 from nanolint.verdict.timed import padding

@@ -36,7 +36,7 @@ class Case:
         read = own if self.settled.read is None else if_readable
         found, rivals = read(self.settled, self.target), self.settled.rivals
         if rivals is not None and found.doubts[:1] == (rivals.doubt,):
-            from nanolint.verdict.rivals import without_rivals
+            from nanolint.verdict.readable import without_rivals
 
             found = without_rivals(found, rivals, self.target)
         if not found.doubts or self.target is None:

@@ -26,8 +26,7 @@ from nanolint.script import when
 from nanolint.script.changes import stored
 from nanolint.script.reaching import holds_card
 from nanolint.source.python import of_node
-from nanolint.tape.guarded import answer
-from nanolint.tape.symbolic import Symbolic
+from nanolint.tape.symbolic import Symbolic, answer
 from nanolint.tape.symbolic import plain as unnoted
 from nanolint.tape.tape import Component, rounded
 from nanolint.tensors.tensor import Tensor

@@ -20,11 +20,9 @@ from nanolint.script.phases import EVALUATIONS, Finished
 from nanolint.script.reader import Reader
 from nanolint.script.settled import settled, symbolic, symbols_of, values_of
 from nanolint.script.surroundings import Surroundings
-from nanolint.tape.guarded import answer
-from nanolint.tape.moments import summits
 from nanolint.tape.numbers import spots
-from nanolint.tape.symbolic import NotSymbolic
-from nanolint.tape.tape import Component, Phase
+from nanolint.tape.symbolic import NotSymbolic, answer
+from nanolint.tape.tape import Component, Phase, summits
 from nanolint.tensors.device import NotTraced
 
 if TYPE_CHECKING:

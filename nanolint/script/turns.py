@@ -33,7 +33,7 @@ from nanolint.script.drifting import turns_that_reserve
 from nanolint.script.phases import TrainsAgain
 from nanolint.script.reaching import steps, trains
 from nanolint.source.python import of_node
-from nanolint.tape.guarded import Span
+from nanolint.tape.symbolic import Span
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:

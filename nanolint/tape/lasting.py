@@ -1,7 +1,4 @@
-"""Answers about a tape that outlive their process, so that who asks again needs no tape.
-
-They are kept beside the reading that they follow from, a line for each; see ``files/cache.py``.
-"""
+"""Answers about a tape that outlive their process, so that who asks again needs no tape."""
 
 from __future__ import annotations
 
@@ -13,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from nanolint.files import cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     Question = TypeVar("Question", bound=Callable[..., Any])
+
 
 PLAIN = (int, bool, type(None))
 MOST_BYTES = 8 << 10  # of an answer: one with all events of a run is worked out again
@@ -90,3 +88,15 @@ def _read(said: Any, classes: dict[str, Callable[..., Any]]) -> Any:
         ((name, parts),) = said.items()
         return classes[name](*(_read(each, classes) for each in parts))
     return said
+
+
+Key = TypeVar("Key", bound="Hashable")
+Value = TypeVar("Value")
+
+
+def hold_newest(known: dict[Key, Value], key: Key, value: Value, most: int) -> None:
+    """Put a value last, and forget the first ones above ``most``; another thread may do so, too."""
+    known.pop(key, None)
+    known[key] = value
+    for each in [*known][:-most]:
+        known.pop(each, None)

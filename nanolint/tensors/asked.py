@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
-from nanolint.tape.guarded import of_formulas
-from nanolint.tape.symbolic import Formulas, is_symbolic
+from nanolint.tape.symbolic import Formulas, is_symbolic, of_formulas
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,11 +23,14 @@ from nanolint.verdict.changes import (
     shorter_contexts,
     smaller_checkpoints,
 )
-from nanolint.verdict.fit import smallest
 from nanolint.verdict.floor import is_under_floor
-from nanolint.verdict.scaling import about
-from nanolint.verdict.search import best_micro_batch, first_that_holds
-from nanolint.verdict.smaller_step import smaller_steps
+from nanolint.verdict.search import (
+    about,
+    best_micro_batch,
+    first_that_holds,
+    smaller_steps,
+    smallest,
+)
 from nanolint.verdict.verdict import Outcome, comfortable_limit, judge
 from nanolint.verdict.ways.tried import ByText
 from nanolint.verdict.words import amount

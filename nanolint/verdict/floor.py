@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.recording.recording import recorded, state_bytes
 from nanolint.tape.lasting import lasting
-from nanolint.tape.moments import summits
-from nanolint.tape.tape import Phase
-from nanolint.verdict.fit import smallest
+from nanolint.tape.tape import Phase, summits
+from nanolint.verdict.search import smallest
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu

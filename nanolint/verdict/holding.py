@@ -10,7 +10,7 @@ from nanolint.run.program import Profiled
 from nanolint.tape.lasting import lasting
 from nanolint.tape.located import Located
 from nanolint.tape.locating import Line
-from nanolint.tape.moments import live_at
+from nanolint.tape.tape import live_at
 from nanolint.verdict.lines import STATE, by_names
 from nanolint.verdict.replay import played
 

@@ -1,4 +1,4 @@
-"""Which of the usual cards a run fits, if nobody named a card."""
+"""Which of the usual cards a run fits, if nobody named a card, and the smallest of all."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.gpus import abilities
-from nanolint.recording.recording import allocated_bytes, is_read_alike
+from nanolint.recording.recording import allocated_bytes, is_read_alike, recorded
 from nanolint.run.run import Attention
 from nanolint.units import GIB
-from nanolint.verdict.overhead import overhead
-from nanolint.verdict.replay import played
+from nanolint.verdict.replay import overhead, played
 from nanolint.verdict.search import first_that_holds
-from nanolint.verdict.verdict import comfortable_limit, judge, survives, usable_bytes
+from nanolint.verdict.verdict import (
+    comfortable_limit,
+    is_comfortable,
+    judge,
+    passes,
+    survives,
+    usable_bytes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.run import Run
     from nanolint.tape.allocator.play import Playback
+
 
 # Without flash attention and bfloat16 the run would be another one.
 FIRST_CAPABILITY = max(abilities.FLASH, abilities.BFLOAT16)
@@ -146,3 +153,40 @@ def is_modern(gpu: Gpu) -> bool:
 
 def _sized(gpu: Gpu) -> str:
     return f"{gpu.name} ({gpu.total_bytes / GIB:.1f})"
+
+
+NOT_FOR_SALE = ("Laptop", "Max-Q")
+
+
+def smallest_card(run: Run, machine: Machine) -> Gpu | None:
+    """The NVIDIA card with the least memory on which ``run`` is comfortable, None if there is none.
+
+    Of cards that carry the same memory, one whose total has been measured comes first.
+    Laptop cards are left out: nobody can put one into the machine at hand.
+    Platform and allocator stay those of ``machine``.
+    """
+    from nanolint.gpus.catalogue import load
+
+    def on(gpu: Gpu) -> Machine:
+        return replace(machine, gpu=gpu, count=None, in_use_bytes=0)
+
+    run = on_modern_card(run)
+    tape = recorded(run).tape
+
+    def may_fit(gpu: Gpu) -> bool:
+        """A program is read again for each kind of card, seconds for a large one: by what it is
+        without a card it is asked only where it might fit."""
+        return run.program is None or passes(tape, on(gpu), comfortable_limit(run, on(gpu)))
+
+    needed = allocated_bytes(run)
+    candidates = (
+        gpu for gpu in load() if _is_candidate(gpu) and comfortable_limit(run, on(gpu)) >= needed
+    )
+    for gpu in sorted(candidates, key=lambda gpu: (gpu.nominal_bytes, gpu.estimated, gpu.name)):
+        if may_fit(gpu) and is_comfortable(run, on(gpu)):
+            return gpu
+    return None
+
+
+def _is_candidate(gpu: Gpu) -> bool:
+    return is_modern(gpu) and not any(word in gpu.name for word in NOT_FOR_SALE)

@@ -15,8 +15,7 @@ from nanolint.regex import lazily
 from nanolint.run.program import Profiled
 from nanolint.tape.located import Located
 from nanolint.tape.locating import OUTSIDE, Line, Where
-from nanolint.tape.moments import last_pass, live_at, summit
-from nanolint.tape.tape import Component, Phase
+from nanolint.tape.tape import Component, Phase, last_pass, live_at, summit
 from nanolint.verdict.waste import Waste, wastes
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Whether the script of a run can be read; where it cannot, the run stays what it was."""
+"""Whether the script of a run can be read, and which of several scripts runs a config."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from nanolint.run.program import BATCH, CONTEXT, PASSES, ReadScript
 from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
 from nanolint.run.stop import Stop
 from nanolint.run.trust import Doubt, Subject, ordered
-from nanolint.tape.moments import floor_bytes
+from nanolint.tape.tape import floor_bytes
 from nanolint.verdict.verdict import comfortable_limit, is_comfortable
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
     from nanolint.recording.recorded import Recorded
     from nanolint.run.run import Run
-    from nanolint.run.settled import Resolution
+    from nanolint.run.settled import Resolution, Rivals
     from nanolint.tape.tape import Tape
 
 
@@ -108,3 +108,20 @@ def _differ(run: Run, known: Recorded[Tape], target: Machine) -> bool:
     """Whether the bounds of a compiled run have different verdicts."""
     limit = comfortable_limit(run, target)
     return not is_comfortable(run, target) and known.answer(floor_bytes) <= limit
+
+
+FEW = 4  # scripts that are read besides
+
+
+def without_rivals(found: Resolution, rivals: Rivals, target: Machine | None) -> Resolution:
+    """``found`` without the doubt about its script, where each other is known to fail before it has
+    trained: train.py stays."""
+    others = rivals.resolved()
+    if len(others) > FEW or not all(_fails(if_readable(each, target)) for each in others):
+        return found
+    doubts = tuple(each for each in found.doubts if each != rivals.doubt)
+    return replace(found, doubts=doubts)
+
+
+def _fails(found: Resolution) -> bool:
+    return any(each.key == THE_RUN and each.impossible for each in found.unresolved)

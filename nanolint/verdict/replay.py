@@ -7,12 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frozen import dataclass
+from nanolint.gpus.abilities import has_large_context
 from nanolint.recording.recording import recorded
 from nanolint.run.coverage import splits_graphs
 from nanolint.tape.allocator.play import play
+from nanolint.tape.constants import (
+    CONTEXT_KERNELS_BYTES,
+    CONTEXT_KERNELS_BYTES_LARGE,
+    CONTEXT_PER_SM_BYTES,
+    CONTEXT_PER_SM_BYTES_LARGE,
+    NCCL_CONTEXT_BYTES,
+    SM_PER_GIB,
+)
 from nanolint.tape.lasting import lasting
-from nanolint.tape.moments import summits
-from nanolint.tape.tape import Component, Phase
+from nanolint.tape.tape import Component, Phase, summits
 from nanolint.tape.torch import takes_oldest_block
 from nanolint.units import format_bytes
 
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.tape.allocator.play import Playback, Refusal
     from nanolint.tape.tape import Tape
+
 
 COMPONENTS = tuple(Component)
 
@@ -317,3 +326,26 @@ NOTHING = Replay(
     components=tuple((component, 0) for component in Component),
     largest=Allocation("", 0),
 )
+
+
+class Interval(NamedTuple):
+    """Bytes: the least, the expected, the most."""
+
+    low: int
+    expected: int
+    high: int
+
+
+def overhead(gpu: Gpu, world_size: int = 1) -> Interval:
+    """The overhead of one process on ``gpu``; with more processes NCCL's buffers are in it."""
+    per_sm, kernels = CONTEXT_PER_SM_BYTES, CONTEXT_KERNELS_BYTES
+    if has_large_context(gpu):
+        per_sm, kernels = CONTEXT_PER_SM_BYTES_LARGE, CONTEXT_KERNELS_BYTES_LARGE
+    base = per_sm * (gpu.sm_count or _usual_sm_count(gpu.total_bytes))
+    nccl = NCCL_CONTEXT_BYTES if world_size > 1 else (0, 0, 0)
+    return Interval(*(base + k + n for k, n in zip(kernels, nccl, strict=True)))
+
+
+def _usual_sm_count(total_bytes: int) -> int:
+    """For a card that is only a size."""
+    return max(20, min(144, SM_PER_GIB * total_bytes >> 30))

@@ -1,4 +1,4 @@
-"""The micro-batch that fits and keeps the effective batch exactly."""
+"""The micro-batch that fits and keeps the effective batch exactly; a smaller step, if none does."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from nanolint.frozen import dataclass
 from nanolint.interpreter.values import Unread
 from nanolint.recording.recording import (
     allocated_peak,
@@ -17,26 +18,34 @@ from nanolint.recording.recording import (
 )
 from nanolint.recording.shapes import Shapes
 from nanolint.run.run import Dialect
+from nanolint.source.bounds import Unevaluable
 from nanolint.tape.lasting import lasting
-from nanolint.tape.moments import floor_bytes
+from nanolint.tape.tape import Component, floor_bytes
 from nanolint.tape.turns import turn
-from nanolint.verdict.changes import micro_batch, partner
+from nanolint.verdict.changes import Change, micro_batch, partner
 from nanolint.verdict.growth import Growth
+from nanolint.verdict.replay import replay
 from nanolint.verdict.verdict import (
     DIP_PERCENT,
+    Outcome,
+    Verdict,
     comfortable_limit,
     hopeful_bytes,
     is_comfortable,
     is_hopeless,
+    judge,
     passes,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from nanolint.gpus.gpu import Machine
+    from nanolint.gpus.gpu import Gpu, Machine
+    from nanolint.run.equation import Equation
     from nanolint.run.run import Run
-    from nanolint.verdict.changes import Change
+    from nanolint.run.terms import Given
+    from nanolint.source.values import Scalar
+
 
 # Trial division stops here: a cofactor without a smaller prime factor is taken for a prime, which
 # is true up to its square. No batch or accumulation that anyone trains with comes near.
@@ -271,3 +280,98 @@ def _most_sequences(run: Run, target: Machine) -> int:
         return 0
     room = limit - 4 * run.parameters
     return max(0, room // (shapes.logits_bytes + 2 * shapes.index_bytes))
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The run with its micro-batch and accumulation changed. ``is_own``: they are the config's."""
+
+    run: Run
+    verdict: Verdict
+    is_own: bool
+
+
+def best_fit(run: Run, target: Machine) -> Fit | None:
+    """The largest comfortable micro-batch, larger than the config's own or smaller; None if none.
+
+    With eval_only the number of sequences in an evaluation is kept.
+    """
+    single = smallest(run)
+    if single is None:
+        return None
+    found = best_micro_batch([(single, target)], upward=True, like=run if run.is_known else single)
+    best = single if found is None else found.applied(single)
+    verdict = judge(best, target)
+    if verdict.outcome is not Outcome.COMFORTABLE:
+        return None
+    return Fit(best, verdict, is_own=best == run)
+
+
+def smallest(run: Run) -> Run | None:
+    """The same effective batch in micro-batches of one sequence: the search goes up from it.
+
+    Of the smallest that is known, where a profile does not know that; None where it knows none.
+    """
+    others: int = getattr(run, partner(run))
+    single = micro_batch(run, 1, run.batch_size * others).applied(run)
+    if single.is_known:
+        return single
+    pairs = divisors_down(run.batch_size, others, run.batch_size * others)
+    runs = [micro_batch(run, *pair).applied(run) for pair in pairs]
+    return next((each for each in reversed(runs) if each.is_known), None)
+
+
+STATE = (Component.PARAMETERS, Component.GRADIENTS, Component.OPTIMIZER)
+OF_LAYERS = (Component.ACTIVATIONS, Component.WEIGHT_COPIES)
+
+
+def about(run: Run, other: Run, gpu: Gpu) -> int:
+    """What ``other`` reserves, by what ``run`` does: as much more or less of each part as there are
+    parameters, numbers in the layers, or tokens."""
+    peak = replay(run, gpu).peak
+    parts = dict(replay(run, gpu).components)
+    state = sum(parts[each] for each in STATE)
+    layers = sum(parts[each] for each in OF_LAYERS)
+    rest = peak.allocated_bytes - state - layers
+    tokens = other.batch_size * other.block_size / (run.batch_size * run.block_size)
+    numbers = tokens * (other.n_layer * other.n_embd) / (run.n_layer * run.n_embd)
+    allocated = state * other.parameters / run.parameters + layers * numbers + rest * tokens
+    return int(allocated * peak.reserved_bytes / peak.allocated_bytes)
+
+
+def smaller_steps(run: Run, equation: Equation) -> list[Change]:
+    """The halves of the micro-batch, the largest first, with which the script takes smaller steps
+    of as many passes."""
+    free = replace(run, micro_batches=None)  # which are those that keep the step
+    halves = [run.batch_size >> by for by in range(1, run.batch_size.bit_length())]
+    smaller = [each for each in halves if _is_smaller(equation, each)]
+    return [
+        Change((("batch_size", each),), (("micro_batches", None),))
+        for each in smaller
+        if replace(free, batch_size=each).is_known
+    ]
+
+
+def _is_smaller(equation: Equation, micro_batch: int) -> bool:
+    """Whether the script runs with so many sequences per pass, and as many passes a step."""
+    if equation.factor is None:
+        return False
+    changes: dict[Given, Scalar] = {equation.factor: micro_batch}
+    try:
+        as_often = equation.number(equation.passes, changes) == equation.number(equation.passes)
+        fewer = equation.sequences_per_step(changes) < equation.sequences_per_step()
+    except Unevaluable:
+        return False
+    met = set(equation.broken(changes)) <= set(equation.broken())
+    return as_often and fewer and met and equation.goes_the_same_way(changes)
+
+
+def best_smaller_step(pairs: Sequence[tuple[Run, Machine]], equation: Equation) -> Change | None:
+    """The largest of them that is comfortable everywhere, None where none is."""
+    found = smaller_steps(pairs[0][0], equation)
+
+    def fits(change: Change) -> bool:
+        return all(is_comfortable(change.applied(run), target) for run, target in pairs)
+
+    at = bisect_left(found, True, key=fits)
+    return found[at] if at < len(found) else None

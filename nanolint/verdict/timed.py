@@ -24,7 +24,7 @@ from nanolint.tape.lasting import lasting
 from nanolint.tape.tape import Component
 from nanolint.units import format_bytes
 from nanolint.verdict.ladder import Unnamed
-from nanolint.verdict.overhead import overhead
+from nanolint.verdict.replay import overhead
 from nanolint.verdict.verdict import comfortable_limit, survives, usable_bytes
 
 if TYPE_CHECKING:

@@ -18,16 +18,14 @@ from nanolint.tape.constants import (
     WDDM_KEPT_PERCENT,
 )
 from nanolint.tape.torch import variable_in_error
-from nanolint.verdict.overhead import overhead
-from nanolint.verdict.replay import failure, message, played, replay
+from nanolint.verdict.replay import failure, message, overhead, played, replay
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.run import Run
     from nanolint.tape.tape import Tape
     from nanolint.tape.torch import Version
-    from nanolint.verdict.overhead import Interval
-    from nanolint.verdict.replay import OutOfMemory, Replay
+    from nanolint.verdict.replay import Interval, OutOfMemory, Replay
 
 
 # More than any batch allocates less than a smaller one; a test tries thousands of pairs.

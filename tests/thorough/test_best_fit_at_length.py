@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nanolint.verdict.fit import best_fit
+from nanolint.verdict.search import best_fit
 from nanolint.verdict.verdict import Outcome, judge
 from tests.support.runs import GPT2, card
 from tests.unit.memory.test_best_fit import TINY

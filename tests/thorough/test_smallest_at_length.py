@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nanolint.verdict.smallest import smallest_card
+from nanolint.verdict.ladder import smallest_card
 from tests.support.runs import GPT2
 from tests.unit.memory.test_smallest import ANYWHERE
 

@@ -28,7 +28,7 @@ from nanolint.inductor.derive.groups import (
 from nanolint.inductor.derive.kernels import SUMS
 from nanolint.inductor.derive.moving import shared_in_other_loops
 from nanolint.inductor.derive.operations import POINTWISE, Operation, Operations
-from nanolint.tape.guarded import answer
+from nanolint.tape.symbolic import answer
 from nanolint.tape.turns import give_way
 from nanolint.tensors.dtypes import FLOAT32
 

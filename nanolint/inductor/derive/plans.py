@@ -27,7 +27,7 @@ from nanolint.inductor.derive.operations import (
 from nanolint.inductor.derive.partition import Parts, partition, seeded
 from nanolint.inductor.order import reorder
 from nanolint.inductor.planner import Planner
-from nanolint.tape.newest import hold_newest
+from nanolint.tape.lasting import hold_newest
 from nanolint.tape.symbolic import is_symbolic
 from nanolint.tape.turns import give_way
 from nanolint.tensors.device import NotTraced

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from nanolint.report.explain.words import OUTCOMES
+from nanolint.report.explain.budget import OUTCOMES
 from nanolint.units import GIB, format_bytes
-from nanolint.verdict.overhead import overhead
-from nanolint.verdict.replay import peak_change
+from nanolint.verdict.replay import overhead, peak_change
 from nanolint.verdict.verdict import kept_bytes
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from nanolint.recording.recording import record
-from nanolint.report.explain.words import COMPONENTS
+from nanolint.report.explain.budget import COMPONENTS
 from nanolint.units import GIB, MIB, format_bytes
 from nanolint.verdict.replay import replay
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nanolint.report.printer import Printer
     from nanolint.rule.case import Case
     from nanolint.tape.tape import Tape
-    from nanolint.verdict.measured_snapshot import MeasuredSnapshot
+    from nanolint.verdict.measured import MeasuredSnapshot
 
 LABEL = 24
 AMOUNT = 12

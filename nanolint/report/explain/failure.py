@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from nanolint.report.explain.words import OUTCOMES
+from nanolint.report.explain.budget import OUTCOMES
 from nanolint.verdict.floor import step_floor_bytes
 from nanolint.verdict.verdict import Outcome
 from nanolint.verdict.words import amount

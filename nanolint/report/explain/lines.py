@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.report.excerpt import clipped, flattened
-from nanolint.report.explain.words import COMPONENTS, answer
+from nanolint.report.explain.budget import COMPONENTS, answer
 from nanolint.report.lines import functions_of
 from nanolint.report.printer import printable
 from nanolint.source.text import LineIndex

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from nanolint.report.explain.failure import ways_out
 from nanolint.units import GIB, format_bytes
-from nanolint.verdict.overhead import overhead
+from nanolint.verdict.replay import overhead
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
     from nanolint.report.printer import Printer
     from nanolint.rule.case import Case
-    from nanolint.verdict.oom_message import OomMessage
+    from nanolint.verdict.measured import OomMessage
     from nanolint.verdict.replay import OutOfMemory
 
 LABEL = 26

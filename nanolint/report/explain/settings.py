@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.report.attention import attention_word
+from nanolint.report.explanation import attention_word
 from nanolint.report.printer import printable
 from nanolint.run.settled import Layer
 from nanolint.source.values import Known

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.linting.judged import way_out_of
 from nanolint.report.explain import budget, card, described, failure, settings, speed
+from nanolint.report.explain.budget import answer
 from nanolint.report.explain.log_lines import log_lines
-from nanolint.report.explain.words import answer
 from nanolint.report.printer import printable
 from nanolint.verdict.replay import replay
 

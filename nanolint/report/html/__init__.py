@@ -12,8 +12,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from nanolint.report.html.sections import sections, summary
-from nanolint.report.html.timeline import timeline
+from nanolint.report.html.sections import sections, summary, timeline
 
 if TYPE_CHECKING:
     from nanolint.rule.case import Case

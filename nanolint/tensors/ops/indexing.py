@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from nanolint.tape.guarded import bounds, largest
+from nanolint.tape.symbolic import bounds, largest
 from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL, INT64, UINT8

@@ -6,9 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.source.python import nodes
-from nanolint.verdict.ways.arguments import added
-from nanolint.verdict.ways.edited import Edit, Edited, edited
-from nanolint.verdict.ways.imported import imported
+from nanolint.verdict.ways.edited import Edit, Edited, added, edited, imported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.verdict.ways.edited import Edit, edited
-from nanolint.verdict.ways.unread import Scope, scopes
+from nanolint.verdict.ways.edited import Edit, Scope, edited, scopes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,9 +14,8 @@ import pytest
 from nanolint.cli.main import main
 from nanolint.diagnostics import Fix, Safety, Span
 from nanolint.report import sarif
-from nanolint.report.fingerprints import fingerprints
 from nanolint.report.printer import Printer
-from nanolint.report.results import FileResult, Results
+from nanolint.report.results import FileResult, Results, fingerprints
 from tests.support.repository import ROOT
 from tests.support.sizes import MODEL
 from tests.unit.report.conftest import TEXT

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from nanolint.recording.recording import allocated_bytes, state_bytes
-from nanolint.tape.moments import summits
-from nanolint.tape.tape import Component, Phase, Tape
+from nanolint.tape.tape import Component, Phase, Tape, summits
 from tests.support.runs import GPT2
 
 

@@ -7,8 +7,14 @@ from itertools import pairwise
 
 import pytest
 
-from nanolint.tape.allocator.caching import MIB, Block, CachingAllocator, Full, segment_bytes
-from nanolint.tape.allocator.expandable import ExpandableAllocator
+from nanolint.tape.allocator.caching import (
+    MIB,
+    Block,
+    CachingAllocator,
+    ExpandableAllocator,
+    Full,
+    segment_bytes,
+)
 from nanolint.tape.allocator.play import play
 from nanolint.tape.tape import Component, Phase, Tape
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nanolint.verdict.fit import best_fit
 from nanolint.verdict.replay import replay
+from nanolint.verdict.search import best_fit
 from nanolint.verdict.verdict import judge
 from tests.support.runs import GPT2, GPT2_XL, SMALL, card
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nanolint.tape.moments import summits
+from nanolint.tape.tape import summits
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.verdict.alternatives import Alternatives
 from nanolint.verdict.ways.loss import loss_in_chunks

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from nanolint.units import GIB, MIB
-from nanolint.verdict.oom_message import NotAnOomMessage, OomMessage, decode_log, parse_oom_message
+from nanolint.verdict.measured import NotAnOomMessage, OomMessage, decode_log, parse_oom_message
 from nanolint.verdict.replay import message
 
 TODAY = (

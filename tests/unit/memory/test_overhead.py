@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nanolint.units import GIB, MIB
-from nanolint.verdict.overhead import overhead
+from nanolint.verdict.replay import overhead
 from tests.support.runs import card
 
 

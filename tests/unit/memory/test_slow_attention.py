@@ -6,8 +6,7 @@ import pytest
 
 from nanolint.recording.recording import allocated_peak
 from nanolint.tape.allocator.play import play
-from nanolint.tape.moments import summits
-from nanolint.tape.tape import Phase
+from nanolint.tape.tape import Phase, summits
 from validation.accuracy import recorded, tape_of
 
 NARROW = {"batch_size": 32, "block_size": 1024, "vocab_size": 2, "attention": "math"}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from nanolint.gpus.catalogue import load
 from nanolint.gpus.gpu import Machine
 from nanolint.run.run import Attention
-from nanolint.verdict.smallest import NOT_FOR_SALE, smallest_card
+from nanolint.verdict.ladder import NOT_FOR_SALE, smallest_card
 from nanolint.verdict.verdict import is_comfortable
 from tests.support.runs import GPT2, card
 

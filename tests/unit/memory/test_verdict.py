@@ -13,8 +13,7 @@ from nanolint.recording.recording import allocated_bytes
 from nanolint.run.run import Attention
 from nanolint.tape.tape import Component, Phase
 from nanolint.trainers.nanogpt.resolve import default_run
-from nanolint.verdict.overhead import overhead
-from nanolint.verdict.replay import message, replay
+from nanolint.verdict.replay import message, overhead, replay
 from nanolint.verdict.verdict import (
     Outcome,
     comfortable_limit,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nanolint.diagnostics import Diagnostic, Severity, Span
-from nanolint.report.once import once_per_project
+from nanolint.report.excerpt import once_per_project
 from nanolint.report.results import FileResult, Results
 from nanolint.rule import Once
 

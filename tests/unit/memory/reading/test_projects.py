@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from nanolint.gpus.gpu import Machine
 from nanolint.gpus.lookup import find
 from nanolint.run.trust import Trust
-from nanolint.verdict.fit import best_fit
 from nanolint.verdict.readable import if_readable
+from nanolint.verdict.search import best_fit
 from nanolint.verdict.verdict import is_comfortable
 from tests.support.model_text import FUSED_ADAMW
 from tests.support.model_text import GPT as MODEL
