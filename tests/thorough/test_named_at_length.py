@@ -12,7 +12,7 @@ from itertools import product
 import pytest
 
 from nanolint.tape import numbers as named_module
-from nanolint.tape.numbers import numbers
+from nanolint.tape.numbers import named
 from tests.unit.memory.test_named import LINES, forget, fresh
 
 
@@ -27,7 +27,7 @@ def test_another_line_is_found_as_in_a_new_text(before: str) -> None:
             continue
         expected = fresh(new)
         forget()
-        numbers(old)
-        assert numbers(new) == expected, (old, new)
+        named(old)
+        assert named(new) == expected, (old, new)
         found_by_lines += len(named_module._lately) == 2 and bool(expected)
     assert found_by_lines > 100

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nanolint.tape import numbers as named_module
-from nanolint.tape.numbers import numbers
+from nanolint.tape.numbers import named
 
 LINES = (
     *("a = 1", "b: int = 2; c = 3.5", "if x: d = 4", "else:", "    e = 5", "def f():", "@deco"),
@@ -18,11 +18,11 @@ LINES = (
 def fresh(text: str) -> object:
     """What is found where nothing was before."""
     forget()
-    return numbers(text)
+    return named(text)
 
 
 def forget() -> None:
-    numbers.cache_clear()
+    named.cache_clear()
     named_module._lately.clear()
 
 
@@ -30,8 +30,8 @@ def test_only_lines_that_differ_are_parsed(monkeypatch: pytest.MonkeyPatch) -> N
     forget()
     body = "".join(f"    x{number} = {number}\n" for number in range(100))
     text = f"def f():\n{body}batch_size = 12\nmax_iters = 600\n"
-    before = numbers(text)
+    before = named(text)
     monkeypatch.setattr(named_module, "python_tree", lambda _: pytest.fail("parsed whole"))
-    after = numbers(text.replace("batch_size = 12", "batch_size = 16"))
+    after = named(text.replace("batch_size = 12", "batch_size = 16"))
     assert [each.value for each in after if each.is_global] == [16, 600]
     assert len(after) == len(before)
