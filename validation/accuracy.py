@@ -28,7 +28,7 @@ from nanolint.script.played import representative
 from nanolint.tape.allocator.play import play
 from nanolint.tape.tape import Tape, summits
 from nanolint.tape.torch import takes_oldest_block
-from nanolint.tensors.asked import Asked
+from nanolint.tensors.device import Asked
 from nanolint.trainers.nanogpt.resolve import default_run
 from nanolint.verdict.verdict import judge
 from validation.record_derived import figures

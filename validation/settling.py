@@ -26,7 +26,7 @@ from nanolint.recording.shapes import Shapes
 from nanolint.script.played import representative
 from nanolint.tape.allocator.play import play
 from nanolint.tape.tape import Tape
-from nanolint.tensors.asked import Asked
+from nanolint.tensors.device import Asked
 from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:

@@ -1,9 +1,14 @@
 """A compiled graph as Inductor's scheduler sees it: kernels, what they read and write.
 
 Only what decides memory is kept: sizes, lifetimes, and which output may take over an input's
-memory. Sizes are bytes. How sums over all tokens are split decides small buffers (LayerNorm's and
-the biases' gradients): torch/_inductor/choices.py ``reduction_split_factor``, ir.py
-``Reduction.num_splits``, scheduler.py ``MixOrderReduction`` and codegen/simd.py, all of 2.13.0."""
+memory. Sizes are bytes.
+
+How Inductor splits the sums over all tokens (LayerNorm's and the biases' gradients).
+
+They decide only small buffers: partial sums in float32. Facts from torch/_inductor/choices.py
+``reduction_split_factor``, ir.py ``Reduction.num_splits``, scheduler.py ``MixOrderReduction`` and
+codegen/simd.py, all of 2.13.0.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from nanolint.tensors.device import OF_CUBLAS, OF_CUBLASLT
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nanolint.tensors.asked import Card
+    from nanolint.tensors.device import Card
 
 
 # Element types, as far as buffer reuse tells them apart.

@@ -2,6 +2,11 @@
 
 A function of the program takes its arguments over from the caller; what Python calls in C holds
 them until it returns, and so does a module, whose ``__call__`` passes them on from a tuple.
+
+Arguments that do not fit, if the program itself calls what it wrote: Python refuses them.
+
+What a library calls is given what nanolint takes it to give, and what stands under a decorator that
+is not known may take other arguments.
 """
 
 from __future__ import annotations
@@ -13,9 +18,8 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter.certain import certain, is_certain, refusal
 from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.machine import DEPTH
-from nanolint.interpreter.misfits import misfit
 from nanolint.interpreter.scopes import MISSING, Frame, generates
-from nanolint.interpreter.torch import signatures
+from nanolint.interpreter.torch import calling
 from nanolint.interpreter.torch.constructors import construct
 from nanolint.interpreter.torch.modules import HOOKS, PRE_HOOKS, make_parameter
 from nanolint.interpreter.values import (
@@ -48,6 +52,49 @@ if TYPE_CHECKING:
 
     from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.values import Value
+
+
+_CALLEE = "_nanolint_callee"
+
+
+def misfit(callee: Function | Class, what: str) -> TypeError:
+    """What Python raises where a function or a class does not take its arguments."""
+    error = TypeError(f"{callee.name}() {what}")
+    setattr(error, _CALLEE, callee)
+    return error
+
+
+def settle(error: TypeError, called: Value) -> None:
+    """Mark the error of a call that the program has as certain, where it is of what is called."""
+    callee = getattr(error, _CALLEE, None)
+    if callee is not None and callee is _callee(called):
+        certain(error)
+
+
+def _callee(called: Value) -> Function | Class | None:
+    """What takes the arguments of a call; None where that may be something else."""
+    if isinstance(called, Method):
+        called = called.function
+    elif isinstance(called, Instance):
+        called = _known(called.cls, "__call__" if called.cls.has("__call__") else "forward")
+    elif isinstance(called, Class):
+        if not called.has("__init__"):
+            return called if _is_plain(called) else None
+        called = _known(called, "__init__")
+    if not isinstance(called, Function) or TELLS in called.attributes:
+        return None
+    return called if called.module.path else None  # PyTorch's may take more than nanolint's
+
+
+def _known(cls: Class, name: str) -> Value:
+    return cls.find(name) if _is_plain(cls) and cls.has(name) else None
+
+
+def _is_plain(cls: Class) -> bool:
+    """Whether all of its bases are known, no decorator is unknown, and it makes its objects."""
+    is_own = cls.unknown is None and not cls.has("__new__")
+    return is_own and all(each.tell is None for each in cls.mro)
+
 
 NEVER_CALLED = frozenset({dict, list, set})  # whatever else is not known
 # What goes on with the number of a turn, or decides a size by it.
@@ -140,7 +187,7 @@ def _native(
         arguments = [unnoted(each) for each in arguments]
         keywords = {name: unnoted(each) for name, each in keywords.items()}
     for name in keywords:
-        if function.name.startswith("F.") and signatures.takes_no(function.name, name):
+        if function.name.startswith("F.") and calling.takes_no(function.name, name):
             words = f"{function.name[2:]}() got an unexpected keyword argument '{name}'"
             raise certain(TypeError(words), Cause.ARGUMENT)
     try:
@@ -276,7 +323,7 @@ def _bound(
         elif spec.kwarg is not None:
             rest[name] = keywords.pop(name)
         elif function.owner is not None and not function.module.path:
-            if signatures.takes_no(function.owner.name, name):
+            if calling.takes_no(function.owner.name, name):
                 words = f"{function.owner.name}.__init__() got an unexpected keyword argument"
                 raise certain(TypeError(f"{words} '{name}'"), Cause.ARGUMENT)
             # A class of a library, in a text of nanolint's own: another release may know it.

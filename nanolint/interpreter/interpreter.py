@@ -10,7 +10,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter import (
-    attention_packages,
     binding,
     builtins,
     calls,
@@ -18,6 +17,7 @@ from nanolint.interpreter import (
     generators,
     libraries,
     operators,
+    packages,
     plain,
     protocols,
 )
@@ -27,7 +27,7 @@ from nanolint.interpreter.exceptions import let_go
 from nanolint.interpreter.expressions import EXPRESSIONS
 from nanolint.interpreter.machine import Machine
 from nanolint.interpreter.scopes import Frame, Kind
-from nanolint.interpreter.torch import arithmetic, methods, modules, names, texts
+from nanolint.interpreter.torch import methods, modules, names, texts
 from nanolint.interpreter.values import (
     ANNOTATION,
     PARAMETER,
@@ -84,7 +84,7 @@ class Interpreter(Machine):
         self.enumeration = Class("Enum", (), {}, Namespace("enum", {}))
         self.named_tuple = Class("NamedTuple", (), {}, Namespace("typing", {}))
         self._builtins = builtins.table(self)
-        self._libraries = libraries.table(self) | names.table(self) | attention_packages.table(self)
+        self._libraries = libraries.table(self) | names.table(self) | packages.table(self)
 
     # Expressions and statements.
 
@@ -179,7 +179,7 @@ class Interpreter(Machine):
 
     def item(self, owner: Value, index: Value) -> Value:
         if isinstance(owner, Tensor):
-            return arithmetic.item(self, owner, index)
+            return methods.item(self, owner, index)
         return operators.item(self, owner, index)
 
     def set_item(self, owner: Value, index: Value, value: Value) -> None:
@@ -205,24 +205,24 @@ class Interpreter(Machine):
     def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
         is_tensors = isinstance(left, Tensor) or isinstance(right, Tensor)
         if is_tensors and not operators.has_method(op, left, right):
-            return arithmetic.binary(self, op, left, right)
+            return methods.binary(self, op, left, right)
         return operators.binary(self, op, left, right)
 
     def in_place(self, op: ast.operator, left: Value, right: Value) -> Value:
         if isinstance(left, Tensor):
-            return arithmetic.in_place(self, op, left, right)
+            return methods.in_place(self, op, left, right)
         return operators.in_place(self, op, left, right)
 
     def unary(self, op: ast.unaryop, operand: Value) -> Value:
         if isinstance(operand, Tensor):
-            return arithmetic.unary(self, op, operand)
+            return methods.unary(self, op, operand)
         return operators.unary(self, op, operand)
 
     def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:
         if (isinstance(left, Tensor) or isinstance(right, Tensor)) and isinstance(
             op, (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
         ):
-            return arithmetic.compare(self, op, left, right)
+            return methods.compare(self, op, left, right)
         return operators.compare(self, op, left, right)
 
     # Modules.

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter.contexts import contextlib
 from nanolint.interpreter.copies import copied, shallow
 from nanolint.interpreter.functional import functools, iteration
-from nanolint.interpreter.offsets import Index
 from nanolint.interpreter.patterns import regular_expressions
 from nanolint.interpreter.queues import queue
 from nanolint.interpreter.record_libraries import attrs, dataclasses, pydantic
@@ -28,6 +27,7 @@ from nanolint.interpreter.values import (
     Native,
     Unknown,
 )
+from nanolint.interpreter.watched import Index
 from nanolint.tape.symbolic import as_key, worked_out
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from nanolint.interpreter.made_up import MadeUp
 from nanolint.interpreter.values import Event, Place, Unknown, Unread
+from nanolint.interpreter.watched import MadeUp
 from nanolint.tape.locating import Line, Where
 from nanolint.tape.turns import give_way
 from nanolint.tensors.device import NotTraced

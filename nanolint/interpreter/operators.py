@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.counted import looked_up
 from nanolint.interpreter.counted import plain as unnoted
-from nanolint.interpreter.offsets import Index
 from nanolint.interpreter.scopes import MISSING
 from nanolint.interpreter.values import (
     CONTENTS,
@@ -22,7 +21,7 @@ from nanolint.interpreter.values import (
     TensorClass,
     Unknown,
 )
-from nanolint.interpreter.watched import plain
+from nanolint.interpreter.watched import Index, plain
 from nanolint.tape.symbolic import as_key
 from nanolint.tensors.tensor import Tensor
 

@@ -6,7 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.certain import refusal
-from nanolint.interpreter.torch import arithmetic, methods
+from nanolint.interpreter.torch import methods
 from nanolint.interpreter.values import (
     ANNOTATION,
     Absent,
@@ -39,7 +39,7 @@ def set_item(machine: Machine, owner: Value, index: Value, value: Value) -> None
     if isinstance(owner, Unknown):
         return
     if isinstance(owner, Tensor):
-        arithmetic.set_item(machine, owner, index, value)
+        methods.set_item(machine, owner, index, value)
     elif isinstance(owner, Instance) and owner.cls.has("__setitem__"):
         machine.call(machine.attribute(owner, "__setitem__"), [index, value])
     elif isinstance(index, Unknown):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter.calls import misfit
 from nanolint.interpreter.certain import certain
-from nanolint.interpreter.misfits import misfit
 from nanolint.interpreter.scopes import MISSING
 from nanolint.interpreter.validated import converted, tell_validators
 from nanolint.interpreter.values import Class, Instance, Method

@@ -10,15 +10,24 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.interpreter.forms import Copying, Form
-from nanolint.interpreter.torch.checkpointing import may_stop
+from nanolint.interpreter.torch.functions import may_stop
 from nanolint.tape.located import Located
 from nanolint.tape.locating import named
 from nanolint.tape.tape import MemoryPlan, Tape
 from nanolint.tape.torch import CACHED_CASTS_LEARN_SINCE
-from nanolint.tensors.autograd import TWICE, Entangled, Leaf, numbers, run_graph
+from nanolint.tensors.autograd import (
+    TWICE,
+    Entangled,
+    Leaf,
+    land,
+    matched,
+    numbers,
+    receive,
+    run_graph,
+    take_off,
+)
 from nanolint.tensors.checkpoint import checkpoint
 from nanolint.tensors.device import Storage
-from nanolint.tensors.gradients import land, matched, receive, take_off
 from nanolint.tensors.parameter import Buffer
 from nanolint.tensors.tensor import Node, Tensor, empty
 from nanolint.tensors.unknown import Refused

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nanolint.recording.shapes import Shapes
     from nanolint.script.weights import Weights
     from nanolint.tape.tape import Tape
-    from nanolint.tensors.asked import Asked
+    from nanolint.tensors.device import Asked
 
 BEFORE_FLASH = (7, 5)  # a compute capability without FlashAttention
 

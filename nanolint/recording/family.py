@@ -17,7 +17,7 @@ from nanolint.tape.lasting import hold_newest
 from nanolint.tape.located import Located
 from nanolint.tape.numbers import Counts, of_any_kind, script_of
 from nanolint.tape.symbolic import CLOSES, Formulas, NotSymbolic
-from nanolint.tensors.asked import Asked
+from nanolint.tensors.device import Asked
 from nanolint.tensors.sized import forget_sizes
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nanolint.recording.form import Filled
     from nanolint.run.program import SourceText
     from nanolint.tape.tape import Tape
-    from nanolint.tensors.asked import Card
+    from nanolint.tensors.device import Card
 
 # What is compiled is decided by many more comparisons of the micro-batch: fewer share its readings,
 # and so many are read with a plain one.

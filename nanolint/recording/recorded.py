@@ -20,14 +20,14 @@ from weakref import WeakKeyDictionary
 
 from nanolint.tape.lasting import hold_newest, lasting
 from nanolint.tape.tape import Tape
-from nanolint.tensors.asked import Asked
+from nanolint.tensors.device import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.interpreter.values import Unread
     from nanolint.tape.lasting import Answers
-    from nanolint.tensors.asked import AnyNumbers, Card
+    from nanolint.tensors.device import AnyNumbers, Card
 
 MOST_ALIKE = 8  # tapes that are worked out of one reading, each for numbers of its own
 MOST_CARDS = 16  # whose tapes of one run are remembered

@@ -35,7 +35,7 @@ from nanolint.tape.numbers import counting, without
 from nanolint.tape.profile import profiled
 from nanolint.tape.tape import Tape
 from nanolint.tape.turns import turn
-from nanolint.tensors.asked import Asked, Card, Followed
+from nanolint.tensors.device import Asked, Card, Followed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

@@ -1,4 +1,7 @@
-"""Where the memory of one run goes: the JSON that ``explain`` prints (a test pins its shape)."""
+"""Where the memory of one run goes: the JSON that ``explain`` prints (a test pins its shape).
+
+Which kernel attends, in a word.
+"""
 
 from __future__ import annotations
 

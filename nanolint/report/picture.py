@@ -1,4 +1,7 @@
-"""How the picture of one step is drawn, from back to front."""
+"""How the picture of one step is drawn, from back to front.
+
+Colours, type and size of the picture.
+"""
 
 from __future__ import annotations
 

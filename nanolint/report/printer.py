@@ -1,4 +1,9 @@
-"""Lines of styled text on a stream: with colours on a terminal; a rule's page in them."""
+"""Lines of styled text on a stream: with colours on a terminal; a rule's page in them.
+
+Lines of styled text on a stream: with colours on a terminal, as they are anywhere else.
+
+A rule's page for a terminal: what it takes to read it there, on a screen.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What was found in each file, as every format gets it: plain, picklable data."""
+"""What was found in each file, as every format gets it: plain, picklable data.
+
+Know a finding again after its file has changed around it.
+
+Where a rule's page can be read on the web.
+"""
 
 from __future__ import annotations
 

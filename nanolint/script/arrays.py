@@ -10,7 +10,6 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.exceptions import CATCHABLE, let_go
-from nanolint.interpreter.offsets import Index, Real
 from nanolint.interpreter.values import (
     CONTENTS,
     Instance,
@@ -20,6 +19,7 @@ from nanolint.interpreter.values import (
     Unknown,
     Unread,
 )
+from nanolint.interpreter.watched import Index, Real
 from nanolint.script import array_functions, settings
 from nanolint.script.alike import until_alike
 from nanolint.script.array_functions import NUMPY, kind_of

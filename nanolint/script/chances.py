@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.offsets import Index, Real
 from nanolint.interpreter.values import Namespace, Native, Unknown
-from nanolint.interpreter.watched import plain
+from nanolint.interpreter.watched import Index, Real, plain
 from nanolint.tape.tape import Component
 from nanolint.tensors.dtypes import INT32, INT64
 from nanolint.tensors.role import role

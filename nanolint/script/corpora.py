@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.comprehensions import MANY
-from nanolint.interpreter.offsets import Index
+from nanolint.interpreter.expressions import MANY
 from nanolint.interpreter.values import Instance, Native, Unknown, Unread
+from nanolint.interpreter.watched import Index
 from nanolint.script import settings
 from nanolint.script.arrays import LOADS, TOKENS, are_numbers, is_tokens
 from nanolint.script.chances import DATA

@@ -9,8 +9,8 @@ import ast
 from math import inf
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.offsets import Real
 from nanolint.interpreter.values import Figure
+from nanolint.interpreter.watched import Real
 from nanolint.tensors.dtypes import FLOATING
 from nanolint.tensors.tensor import Tensor
 

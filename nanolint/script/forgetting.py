@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.binding import forget
+from nanolint.interpreter.binding import forget, not_entered
 from nanolint.interpreter.forms import PLAIN
-from nanolint.interpreter.offsets import Index
-from nanolint.interpreter.opening import not_entered
 from nanolint.interpreter.values import Function, Instance, Unknown
+from nanolint.interpreter.watched import Index
 from nanolint.script.changes import called, changed, changed_of, set_by_place, set_to_numbers
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.offsets import Index
 from nanolint.interpreter.scopes import MISSING
 from nanolint.interpreter.values import Instance, Unread
+from nanolint.interpreter.watched import Index
 from nanolint.script.changes import changed, changed_of
 from nanolint.script.forgetting import rebind
 from nanolint.script.reaching import holds_card, trains

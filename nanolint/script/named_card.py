@@ -10,7 +10,7 @@ from nanolint.interpreter.values import Unknown, silent
 if TYPE_CHECKING:
     from nanolint.interpreter.values import Place, Value
     from nanolint.script.machine import Script
-    from nanolint.tensors.asked import Card
+    from nanolint.tensors.device import Card
 
 CASES = ("lower", "upper")
 

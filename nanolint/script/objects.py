@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from nanolint.interpreter.interpreter import Interpreter
 from nanolint.interpreter.naming import count_tokens, name_parameters
-from nanolint.interpreter.offsets import ANY, Draws, Index, Real, Window, worked_out
 from nanolint.interpreter.torch import modules
 from nanolint.interpreter.values import (
     CONTENTS,
@@ -20,6 +19,7 @@ from nanolint.interpreter.values import (
     Unknown,
     silent,
 )
+from nanolint.interpreter.watched import ANY, Draws, Index, Real, Window, worked_out
 from nanolint.script import (
     arrays,
     corpora,

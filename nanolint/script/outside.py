@@ -37,7 +37,7 @@ from nanolint.source.toml_text import read_toml
 if TYPE_CHECKING:
     from nanolint.interpreter.values import Value
     from nanolint.script.machine import Script
-    from nanolint.tensors.asked import Card
+    from nanolint.tensors.device import Card
 
 
 # What is asked of a tokenizer, or of what holds one, for its size.

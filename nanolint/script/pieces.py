@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.offsets import Index
 from nanolint.interpreter.values import Namespace, Native, Unknown, silent
+from nanolint.interpreter.watched import Index
 
 if TYPE_CHECKING:
     from nanolint.interpreter.values import Place, Value

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter import checkpoints, statements
+from nanolint.interpreter import packages, statements
 from nanolint.interpreter.binding import forget
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.exceptions import CATCHABLE, let_go
@@ -367,4 +367,4 @@ def _itself(value: Value) -> Iterator[Value]:
 
 def _compares_weights(frame: Frame) -> bool:
     """Whether the names of a function hold the weights of a published checkpoint."""
-    return any(isinstance(each, checkpoints.Weights) for each in frame.names.values())
+    return any(isinstance(each, packages.Weights) for each in frame.names.values())

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from nanolint.run.program import DataFile, NotKnown
     from nanolint.run.saved import Loaded
     from nanolint.source.values import Plain
-    from nanolint.tensors.asked import Asked
+    from nanolint.tensors.device import Asked
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.offsets import Index
 from nanolint.interpreter.values import Namespace, Native, Unknown
+from nanolint.interpreter.watched import Index
 from nanolint.run.tokenizers import CLASSES, GROWS, LENGTH, SIZES, vocabulary_of
 from nanolint.script import files, pieces, settings, transformers
 from nanolint.script.arrays import Loaded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter import checkpoints
+from nanolint.interpreter import packages
 from nanolint.interpreter.values import Namespace, Native
 from nanolint.script import settings, training
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
@@ -51,7 +51,7 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
         name: Namespace(f"{NAME}.{name}", dict(each))
         for name, each in zip(MODULES, parts, strict=True)
     }
-    published = checkpoints.library(machine, PRETRAINED_SIZES).names
+    published = packages.library(machine, PRETRAINED_SIZES).names
     whole = {**tokenizers, **configs, **gpt2, **models, **mixin, **spaces, **published}
     return {
         NAME: Namespace(NAME, whole),

@@ -1,4 +1,9 @@
-"""Answers about a tape that outlive their process, so that who asks again needs no tape."""
+"""Answers about a tape that outlive their process, so that who asks again needs no tape.
+
+They are kept next to the reading that they follow from, a line for each; see ``files/cache.py``.
+
+Dictionaries that hold the newest of their values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,15 @@
-"""Numbers of a run that remember how they were worked out, as PyTorch's own symbolic sizes do."""
+"""Numbers of a run that remember how they were worked out, as PyTorch's own symbolic sizes do.
+
+Numbers of a run that remember how they were worked out, as PyTorch's own symbolic sizes do
+(torch/fx/experimental/symbolic_shapes.py).
+
+What is read with them is read for many runs at once: sizes are formulas of the micro-batch and the
+accumulation, and what a comparison came to is a guard. To CPython such a number is no int. Whoever
+takes it for one all the same, as ``range`` does or an index, asks for its value: that it has this
+one is a guard, too.
+
+What symbolic numbers are put to without deciding more by them than has to be decided.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A run's alloc and free events, recorded once and played as often as there are questions."""
+"""A run's alloc and free events, recorded once and played as often as there are questions.
+
+What lives at a moment of a tape.
+"""
 
 from __future__ import annotations
 

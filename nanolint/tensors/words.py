@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.tensors.ops import (
     comparison,
-    contractions,
     conversion,
     einops,
     indexing,
     joining,
+    linear,
     parts,
     sorting,
     unary,
@@ -26,7 +26,7 @@ FIRST = ("input", "self", "tensor", "a")  # what the first tensor is called, whi
 ANY = {"axis": "dim", "keepdims": "keepdim"}
 OWN: dict[Callable[..., Any], dict[str, str]] = {
     comparison.where: {"input": "x", "self": "x"},
-    contractions.tensordot: {"b": "other"},
+    linear.tensordot: {"b": "other"},
     parts.split: {"split_size": "split_size_or_sections"},
     sorting.max: {"other": "dim"},
     sorting.min: {"other": "dim"},

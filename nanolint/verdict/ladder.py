@@ -1,4 +1,9 @@
-"""Which of the usual cards a run fits, if nobody named a card, and the smallest of all."""
+"""Which of the usual cards a run fits, if nobody named a card, and the smallest of all.
+
+Which of the usual cards a run fits, if nobody named a card.
+
+The smallest card in the catalogue that a run fits.
+"""
 
 from __future__ import annotations
 

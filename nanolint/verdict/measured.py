@@ -1,4 +1,29 @@
-"""What a real run left: PyTorch's out-of-memory error as it was pasted, or a memory snapshot."""
+"""What a real run left: PyTorch's out-of-memory error as it was pasted, or a memory snapshot.
+
+PyTorch's out-of-memory error, read back from what a user pasted.
+
+Two wordings are in use. Since torch 2.1 (which wrote "capacty"; from 2.4 on there is a clause on
+private pools)::
+
+    CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacity of 11.69 GiB of
+    which 2.68 GiB is free. Process 4321 has 224.90 MiB memory in use. Including non-PyTorch
+    memory, this process has 7.04 GiB memory in use. Of the allocated memory 6.78 GiB is allocated
+    by PyTorch, and 38.50 MiB is reserved by PyTorch but unallocated.
+
+and before ("cached" for "reserved in total by PyTorch" up to torch 1.4)::
+
+    CUDA out of memory. Tried to allocate 6.14 GiB (GPU 0; 15.78 GiB total capacity; 10.16 GiB
+    already allocated; 4.50 GiB free; 10.21 GiB reserved in total by PyTorch)
+
+Before "Of the allocated memory" there is "9.50 GiB allowed; " after
+``torch.cuda.set_per_process_memory_fraction`` (CUDACachingAllocator.cpp, allowed_memory_maximum).
+Terminals paint the figures: colours are taken out first.
+
+A memory snapshot of a real run, read without unpickling anything but plain data.
+
+It is what ``torch.cuda.memory._dump_snapshot`` writes after ``_record_memory_history``: the
+allocator's actions in order, and the blocks that are there at the end.
+"""
 
 from __future__ import annotations
 

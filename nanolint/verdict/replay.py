@@ -1,4 +1,12 @@
-"""Replay a run's GPU memory and say where it peaks, and which allocation fails under a limit."""
+"""Replay a run's GPU memory and say where it peaks, and which allocation fails under a limit.
+
+The overhead: what a process holds on a card outside PyTorch's allocator.
+
+That is CUDA's context and the loaded kernels.
+
+3 MiB per SM (4.5 on Hopper's and Blackwell's data-centre cards) plus the kernels that a training
+run loads. The interval covers the measured figures that constants.py names.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""The micro-batch that fits and keeps the effective batch exactly; a smaller step, if none does."""
+"""The micro-batch that fits and keeps the effective batch exactly; a smaller step, if none does.
+
+The micro-batch that fits and keeps the effective batch exactly.
+
+The largest micro-batch of a run that is comfortable on a card, the effective batch kept.
+
+About what nanoGPT's own run takes with other sizes: where a search for one that fits begins.
+
+A smaller step, if no accumulation keeps it: half the micro-batch, half of that, and so on.
+"""
 
 from __future__ import annotations
 

@@ -12,10 +12,9 @@ from nanolint.inductor.inductor import Inductor
 from nanolint.tape.constants import DEFAULT_SM_COUNT
 from nanolint.tape.tape import Component, Tape, rounded
 from nanolint.tape.torch import keeps_workspace, passing_bias_workspace_bytes, workspace_bytes
-from nanolint.tensors.asked import Asked, Card
 from nanolint.tensors.autograd import run_backward
 from nanolint.tensors.checkpoint import checkpoint, checkpoint_sequential
-from nanolint.tensors.device import Device
+from nanolint.tensors.device import Asked, Card, Device
 from nanolint.tensors.dtypes import BFLOAT16, DTYPES
 from nanolint.tensors.layout import like_strides
 from nanolint.tensors.names import ATTRIBUTES, FUNCTIONAL, FUNCTIONS, LINALG, METHODS, call

@@ -13,7 +13,7 @@ from nanolint.run.run import Attention
 from nanolint.script.played import representative
 from nanolint.tape.allocator.play import play
 from nanolint.tape.tape import Tape
-from nanolint.tensors.asked import Asked
+from nanolint.tensors.device import Asked
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.verdict.ways.blocks import blocks_checkpointed
 from nanolint.verdict.ways.logits import logits_deleted

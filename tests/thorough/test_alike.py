@@ -16,7 +16,7 @@ from nanolint.recording.recording import card_of
 from nanolint.recording.shapes import Shapes
 from nanolint.run.program import SourceText
 from nanolint.tape.located import Located
-from nanolint.tensors.asked import Asked
+from nanolint.tensors.device import Asked
 from nanolint.trainers.nanogpt.own import own_script
 from tests.support.runs import SMALL
 from validation.read_models import MODELS, Case

@@ -15,7 +15,7 @@ from nanolint.recording.recording import card_of
 from nanolint.recording.shapes import Shapes
 from nanolint.script.played import representative
 from nanolint.tape.tape import Tape
-from nanolint.tensors.asked import Asked
+from nanolint.tensors.device import Asked
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run

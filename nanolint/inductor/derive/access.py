@@ -1,6 +1,13 @@
 """Where a kernel reads and writes memory: the part of Inductor's index expressions that decides.
 
-A result during lowering is memory, or what is computed wherever it is read; and views of them."""
+An access is a buffer, an offset and a stride for each loop; if the place follows from no strides
+(an index that is read, a view that no strides have) a tag stands for it. Two accesses are the same
+memory in the same order if their dependencies, with loops merged, are equal.
+
+Results during lowering: memory, or what is computed wherever it is read; and views of them.
+
+Memory of a compiled graph while it is derived.
+"""
 
 from __future__ import annotations
 
@@ -428,7 +435,7 @@ def loop_order(
     reads: Sequence[Access], shape: Shape, times: Sequence[int] = ()
 ) -> tuple[int, ...] | None:
     """The dimensions, the innermost first, each inside of those that more of the reads have outside
-    of it (scheduler.py, ``pick_loop_order``); None where no strides tell. ``times`` is how often
+    of it (scheduler.py, ``pick_loop_order``); None if no strides tell. ``times`` is how often
     each is read."""
     if not reads or any(len(read.strides) != len(shape) for read in reads):
         return None

@@ -1,4 +1,9 @@
-"""Library calls, sums by index, and elements that are read at other places than their own."""
+"""Library calls, sums by index, and elements that are read at other places than their own.
+
+Library calls, matrix products among them, and sums by index.
+
+How elements are read at other places than their own: by an index, in parts and in wholes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""How many steps a result takes: torch/_inductor/ops_handler.py, ``OpCounterCSE``, 2.13.0."""
+"""How many steps a result takes: torch/_inductor/ops_handler.py, ``OpCounterCSE``, 2.13.0.
+
+What is computed alike is counted once. What is computed of two elements is not: of those that two
+parts of a tensor have, or that are joined or put into a whole; and each element is asked whether it
+is in a part (lowering.py, ``cat``, ``select_scatter``, ``slice_scatter``).
+
+How many operations the matrix products of a graph take (``tensors/work.py``).
+"""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from nanolint.inductor.derive.groups import Group
     from nanolint.inductor.derive.operations import Operation
-    from nanolint.tensors.asked import Asked
+    from nanolint.tensors.device import Asked
     from nanolint.tensors.dtypes import Dtype
 
 TYPES: dict[Dtype, int] = {FLOAT32: FLOAT, FLOAT16: HALF, BFLOAT16: HALF, BOOLEAN: BOOL, INT64: INT}

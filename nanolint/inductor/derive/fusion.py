@@ -1,7 +1,17 @@
 """Which kernels become one: torch/_inductor/scheduler.py and codegen/simd.py, 2.13.0.
 
-Pairs are tried in the order of their scores (torch/_inductor/choices.py). Sums over rows and over
-columns of the same elements may share a launch: ``MixOrderReduction`` in scheduler.py."""
+Pairs that share memory are fused, those that save most first, until nothing changes. A result that
+nobody outside of its kernel reads is then no memory at all.
+
+Which of the pairs that may be launched as one is first: torch/_inductor/choices.py,
+``FusionScore``.
+
+Where a long chain ends within an operation that is several nodes of PyTorch's graph
+(torch/_functorch/partitioners.py, ``ban_if_long_fusible_chains``).
+
+Sums over rows and over columns of the same elements: ``MixOrderReduction`` in
+torch/_inductor/scheduler.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,21 @@
-"""What Inductor does to the joint graph before it is cut in two (torch/_inductor/fx_passes)."""
+"""What Inductor does to the joint graph before it is cut in two (torch/_inductor/fx_passes).
+
+What Inductor does to the joint graph before it is cut in two.
+
+torch/_inductor/fx_passes/joint_graph.py and post_grad.py (copies and views that change nothing,
+pairs of casts and permutations), torch/_functorch/compile_utils.py (common subexpressions).
+
+What is full of one number, worked out before it runs (torch/_inductor/fx_passes/joint_graph.py,
+``constant_fold_uniform_value``).
+
+Attention that is written out, which Inductor makes one call of: torch/_inductor/fx_passes/
+fuse_attention.py, ``_sfdp_pattern_1`` and its kin, before the joint graph is cut in two.
+
+What the call keeps is not derived: such a graph is computed as it is written, which takes more.
+
+Matrix products that torch.compile times with and without padding: torch/_inductor/fx_passes/
+pad_mm.py, which asks for each side of ``mm``, ``addmm`` and ``bmm`` whether it is aligned.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""From operations to kernels: torch/_inductor/graph.py ``run_node`` and lowering.py, 2.13.0."""
+"""From operations to kernels: torch/_inductor/graph.py ``run_node`` and lowering.py, 2.13.0.
+
+Batched products of one matrix each, as einsum makes them: products of matrices by then
+(torch/_inductor/fx_passes/joint_graph.py, ``bmm_to_mm``).
+"""
 
 from __future__ import annotations
 

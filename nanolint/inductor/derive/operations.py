@@ -1,4 +1,14 @@
-"""A graph of operations, as AOTAutograd traces a forward and a backward pass into one."""
+"""A graph of operations, as AOTAutograd traces a forward and a backward pass into one.
+
+An operation here is one of ATen's after Inductor's decompositions, or a view. Only what decides
+memory is kept: shapes, types, who reads whom, and in which order the operations were traced.
+
+Operations whose formulas no recorded expression holds: they are doubted if they are compiled.
+
+Each by the name of its formula, or of what it makes of elements, with the name that a doubt says.
+``validation/recorded/compiled_operations.json`` has what PyTorch allocates for single expressions;
+tests/tables/test_known_operations.py holds this list to it.
+"""
 
 from __future__ import annotations
 

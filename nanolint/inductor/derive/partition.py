@@ -1,7 +1,19 @@
 """Where the joint graph is cut: which results the forward pass keeps for the backward pass.
 
-torch/_functorch/partitioners.py, 2.13.0. The cut is minimal, by Dinic's method; what a region of
-activation checkpointing makes is made again in the backward pass."""
+torch/_functorch/partitioners.py, ``min_cut_rematerialization_partition``, 2.13.0: a minimal cut
+over bytes, weighed by the distance from the backward pass, in which some results may not be
+computed again.
+
+A minimal cut of a small network: Dinic's method.
+
+Of all minimal cuts the one nearest to the sink, as networkx finds it for PyTorch's partitioner:
+a vertex lies on the sink's side if it can still send something there.
+
+Activation checkpointing in a graph: what a region makes is made again in the backward pass.
+
+torch/_higher_order_ops/wrap.py marks what is traced inside; the partitioner may save none of it but
+what a later region reads (torch/_functorch/partitioners.py, ``cleanup_recompute_tags``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,15 @@
-"""Trace a model's forward and backward pass into one graph; layers that are alike are copied."""
+"""Trace a model's forward and backward pass into one graph; layers that are alike are copied.
+
+Trace a model's forward and backward pass into one graph, as AOTAutograd does.
+
+The model's own statements run on tensors that hold operations instead of memory. The pretend
+autograd runs its backward pass on them as well, so that the joint graph has PyTorch's own order.
+
+Layers that are alike in a graph: one is traced, and its operations are copied for the others.
+
+Which layers are alike is found in ``model/reading/alike.py``. What is copied is the forward pass:
+the nodes of a copy run as those of a layer that was traced do.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +20,7 @@ from nanolint.inductor.derive.capture import Capture
 from nanolint.inductor.derive.operations import SEED, VIEW
 from nanolint.inductor.derive.traced import Traced
 from nanolint.inductor.derive.writing import restore
-from nanolint.tensors.autograd import Operation, numbers, run_graph
-from nanolint.tensors.gradients import take_off
+from nanolint.tensors.autograd import Operation, numbers, run_graph, take_off
 from nanolint.tensors.layout import like_strides
 from nanolint.tensors.role import PlacedRole
 from nanolint.tensors.tensor import Node, Tensor

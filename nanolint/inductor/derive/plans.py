@@ -1,6 +1,11 @@
 """The memory plans of one traced call: its forward pass and, where it learns, its backward pass.
 
-They are looked for among those of graphs that were the same."""
+The plans of a graph, looked for among those of graphs that were the same.
+
+Another value of a script seldom changes what is compiled, and to plan its graphs takes four tenths
+of a reading. What plans follow from is all in ``_content``, except what the card is asked
+meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +45,7 @@ if TYPE_CHECKING:
     from nanolint.inductor.graph import Buffer, Graph
     from nanolint.inductor.inductor import Inductor
     from nanolint.tape.tape import MemoryPlan
-    from nanolint.tensors.asked import Asked
-    from nanolint.tensors.device import Device
+    from nanolint.tensors.device import Asked, Device
     from nanolint.tensors.layout import Strides
     from nanolint.tensors.role import Role
 

@@ -1,4 +1,13 @@
-"""``torch.compile``: a function whose graphs are derived, and how each traced call is played."""
+"""``torch.compile``: a function whose graphs are derived, and how each traced call is played.
+
+One traced call of a function that is compiled: its memory plans, and how they are played.
+
+``torch.compile``: a function whose graphs are derived from its own operations.
+
+The first call with tensors of new shapes traces the function, and each call plays the memory plans
+that follow. What is called may be a model, a block of one, or a step of an optimizer that writes
+into its arguments.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +33,8 @@ from nanolint.inductor.derive.traced import filled, flat, hollow
 from nanolint.inductor.derive.writing import Kept, restore
 from nanolint.inductor.inductor import Inductor
 from nanolint.tape.tape import Component
-from nanolint.tensors.autograd import Leaf, numbers
+from nanolint.tensors.autograd import Leaf, land, matched, numbers
 from nanolint.tensors.device import LeftAsItIs, NotDerived, NotTraced, Storage
-from nanolint.tensors.gradients import land, matched
 from nanolint.tensors.layout import is_contiguous
 from nanolint.tensors.role import PlacedRole
 from nanolint.tensors.tensor import Node, Tensor

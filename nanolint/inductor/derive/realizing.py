@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from nanolint.inductor.inductor import Inductor
-    from nanolint.tensors.asked import Asked
+    from nanolint.tensors.device import Asked
     from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.layout import Shape, Strides
     from nanolint.tensors.role import Role

@@ -1,6 +1,12 @@
 """Reductions: which there are, and what two are made in one pass (torch/_inductor/lowering.py).
 
-A factor is taken out of a softmax: the largest element is looked for before it is multiplied."""
+A factor is taken out of a softmax: the largest element is looked for before it is multiplied.
+
+torch/_inductor/fx_passes/joint_graph.py, ``mul_softmax_pattern`` and ``div_softmax_pattern``. From
+2.13 on rows that are not finite keep what they had, by
+``_preserve_scaled_softmax_nonfinite_semantics``: then both maxima, and which rows are finite, are
+kept for the backward pass.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,13 @@
 """How a reduction is launched: at once or in steps (torch/_inductor/ir.py, ``Reduction``).
 
-Into how many parts a sum is split says torch/_inductor/choices.py, 2.13.0; each part has reads and
-writes of its own."""
+What the parts of a sum that is split read and write (torch/_inductor/ir.py,
+``_multilayer_wrap_loader``).
+
+Into how many parts Inductor splits a sum (torch/_inductor/choices.py, 2.13.0).
+
+The rows that a sum of everything is split by: those of the reductions before it
+(torch/_inductor/dependencies.py, ``extract_input_node_reduction_ranges``).
+"""
 
 from __future__ import annotations
 
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
 
     from nanolint.inductor.derive.access import Dependency, Memory, Value
     from nanolint.inductor.derive.operations import Operation
-    from nanolint.tensors.asked import Card
+    from nanolint.tensors.device import Card
     from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.layout import Shape
     from nanolint.tensors.role import Role

@@ -1,4 +1,15 @@
-"""What a traced function writes: into tensors, and to attributes of objects that were there."""
+"""What a traced function writes: into tensors, and to attributes of objects that were there.
+
+Writing into tensors while they are traced: a new result for all that look at the memory.
+
+As torch/csrc/functorch and FunctionalTensorWrapper.cpp do it: what is written into a view goes back
+through its steps, and other views are made anew when they are asked for.
+
+Attributes that a compiled function sets on objects that are there before it.
+
+What is left on one when the function ends is handed out by its graph, after what it returns, and
+set again at the end of each call (torch/_dynamo/side_effects.py, ``codegen_update_mutated``).
+"""
 
 from __future__ import annotations
 

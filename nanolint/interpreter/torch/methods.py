@@ -1,12 +1,18 @@
-"""Attributes and methods of tensors, types and devices."""
+"""Attributes, methods and operators of tensors, types and devices.
+
+Attributes and methods of tensors, types and devices.
+
+Operators on tensors: each is one of a tensor's methods with two underscores.
+"""
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.certain import certain
-from nanolint.interpreter.offsets import Index, Real
-from nanolint.interpreter.torch import hooks, signatures
+from nanolint.interpreter.operators import BINARY, COMPARE, UNARY
+from nanolint.interpreter.torch import calling, hooks
 from nanolint.interpreter.torch.calling import card_of, device_of, operation
 from nanolint.interpreter.values import (
     CONTENTS,
@@ -18,6 +24,7 @@ from nanolint.interpreter.values import (
     TensorClass,
     Unknown,
 )
+from nanolint.interpreter.watched import Index, Real
 from nanolint.tensors import refusing
 from nanolint.tensors.autograd import Leaf, run_backward
 from nanolint.tensors.device import Device
@@ -27,6 +34,7 @@ from nanolint.tensors.ops.conversion import to
 from nanolint.tensors.ops.creation import zeros_like
 from nanolint.tensors.ops.parts import select, unbind
 from nanolint.tensors.parameter import LeafTensor, Parameter
+from nanolint.tensors.tensor import Tensor
 from nanolint.tensors.tracing import tracer_at
 from nanolint.tensors.unknown import Refused
 
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
 
     from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.values import Value
-    from nanolint.tensors.tensor import Tensor
+
 
 TO = METHODS["to"]
 FILLS, NUMBERS = "fill_", "new_tensor"
@@ -71,7 +79,7 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
     extra = machine.tensor_attributes.get(x, {})
     if name in extra:
         return extra[name]
-    if signatures.tensors_have_no(name):
+    if calling.tensors_have_no(name):
         raise certain(AttributeError(f"'Tensor' object has no attribute '{name}'"))
     raise AttributeError(f"Tensor.{name} is not known")
 
@@ -339,3 +347,60 @@ def types() -> dict[str, Dtype]:
         "cfloat": "complex64",
     }
     return DTYPES | {name: DTYPES[full] for name, full in short.items()}
+
+
+def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Value:
+    """``left op right``, where at least one is a tensor."""
+    name = BINARY[type(op)][0]
+    if isinstance(left, Tensor):
+        return _apply(machine, f"__{name}__", left, right)
+    return _apply(machine, f"__r{name}__", right, left)
+
+
+def in_place(machine: Machine, op: ast.operator, left: Tensor, right: Value) -> Value:
+    """What ``left op= right`` binds: ``left`` itself, where there is such an operation."""
+    name = f"__i{BINARY[type(op)][0]}__"
+    if name in METHODS:
+        return _apply(machine, name, left, right)
+    raise machine.unread(f"Tensor.{name} is not known")
+
+
+def unary(machine: Machine, op: ast.unaryop, operand: Tensor) -> Value:
+    """``op operand``."""
+    if isinstance(op, ast.Not):
+        return not machine.truth(operand)
+    if isinstance(op, ast.UAdd):
+        return operand
+    return _apply(machine, f"__{UNARY[type(op)][0]}__", operand)
+
+
+def compare(machine: Machine, op: ast.cmpop, left: Value, right: Value) -> Value:
+    """``left == right`` and its like: a tensor of booleans."""
+    name = COMPARE[type(op)][0]
+    if right is None or left is None or isinstance(left if left is not None else right, str):
+        return name == "ne"
+    # A whole number that nobody knows makes a tensor as large as any other would.
+    left, right = (0 if isinstance(each, Index) else each for each in (left, right))
+    if isinstance(left, Tensor):
+        return _apply(machine, f"__{name}__", left, right)
+    return _apply(machine, f"__{name}__", right, left)
+
+
+def _apply(machine: Machine, name: str, tensor: Tensor, *others: Value) -> Value:
+    for each in others:
+        if isinstance(each, Unknown):
+            raise each.unread()
+    function = METHODS.get(name)
+    if function is None:
+        raise machine.unread(f"Tensor.{name} is not known")
+    return operation(machine, f"Tensor.{name}", function, (tensor, *others), {})
+
+
+def item(machine: Machine, x: Tensor, index: Value) -> Value:
+    """``x[index]``."""
+    return _apply(machine, "__getitem__", x, index)
+
+
+def set_item(machine: Machine, x: Tensor, index: Value, value: Value) -> None:
+    """``x[index] = value``."""
+    _apply(machine, "__setitem__", x, index, 0.0 if isinstance(value, (Figure, Real)) else value)

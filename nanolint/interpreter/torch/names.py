@@ -13,7 +13,7 @@ from nanolint.interpreter.torch import (
     pytree,
 )
 from nanolint.interpreter.torch.calling import device_of, native
-from nanolint.interpreter.torch.checkpointing import checkpoints
+from nanolint.interpreter.torch.functions import checkpoints
 from nanolint.interpreter.torch.limits import limits
 from nanolint.interpreter.torch.methods import equal, types
 from nanolint.interpreter.values import (

@@ -1,4 +1,9 @@
-"""What the page says next to the timeline, as HTML, and the events as its script reads them."""
+"""What the page says next to the timeline, as HTML, and the events as its script reads them.
+
+What the page says next to the timeline, as HTML.
+
+The events of a run as the page's script reads them.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,19 @@
 """A pretend CUDA caching allocator that plays a tape (c10/cuda/CUDACachingAllocator.cpp).
 
-With expandable_segments:True it has one growing segment for each pool."""
+A pretend CUDA caching allocator that plays a Tape (c10/cuda/CUDACachingAllocator.cpp).
+
+Requests up to 1 MiB come from the small pool, larger ones from the large pool. A request takes the
+smallest free block that holds it (the lowest address among equals, or the oldest) and splits off
+the rest; with none, a new segment is cut from the card. Released blocks merge with free neighbours
+of their segment. When the card is full, segments that are wholly free go back to it and the request
+is tried once more. One stream; addresses only order blocks.
+
+The caching allocator with expandable_segments:True: one growing segment per pool.
+
+A segment is a range of addresses, mapped page by page (2 MiB small, 20 MiB large): a free block at
+its mapped end grows instead of leaving a hole. Blocks that are not mapped stand in the segment's
+list, so that a hole left by a release can be mapped again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Play a tape on an allocator: what it reserves, where it gives up, where each tensor lies."""
+"""Play a tape on an allocator: what it reserves, where it gives up, where each tensor lies.
+
+Play a tape on an allocator: what it reserves, and where it gives up.
+
+Where the allocator puts each tensor of a tape: addresses and segments, for a memory snapshot.
+"""
 
 from __future__ import annotations
 

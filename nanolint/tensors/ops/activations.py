@@ -1,17 +1,23 @@
-"""Activations: a kernel forward, a kernel back (aten/src/ATen/native/Activation.cpp)."""
+"""Activations and dropout (aten/src/ATen/native/Activation.cpp, Dropout.cpp, cuda/Dropout.cu).
+
+Activations: a kernel forward, a kernel back (aten/src/ATen/native/Activation.cpp).
+
+Dropout (aten/src/ATen/native/Dropout.cpp and cuda/Dropout.cu).
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.tensors.autograd import record
+from nanolint.tensors.autograd import record, record_all
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import BOOL, FLOAT32, promote
-from nanolint.tensors.layout import normalized
+from nanolint.tensors.layout import like_strides, normalized
 from nanolint.tensors.ops.autocast import to_float32, to_half
 from nanolint.tensors.ops.comparison import compare, where
+from nanolint.tensors.ops.creation import filled
 from nanolint.tensors.ops.exponentials import exp, expm1, floating
-from nanolint.tensors.ops.inplace import relu_, relu_backward, written
+from nanolint.tensors.ops.inplace import mul_, relu_, relu_backward, written
 from nanolint.tensors.ops.pointwise import add, div, elementwise, mul, sub
 from nanolint.tensors.ops.unary import abs
 from nanolint.tensors.ops.views import cast, reshape
@@ -246,3 +252,25 @@ def glu(x: Tensor, dim: int = -1) -> Tensor:
         return [empty(g.device, x.shape, x.dtype, role)]
 
     return record(out, (x,), backward, x)
+
+
+@traced
+def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """``F.dropout``: ``x`` itself unless it drops something; times 0 where it drops all."""
+    if not (training and p > 0):
+        return x
+    if p == 1:
+        nothing = filled(x, ())
+        return mul_(x, nothing) if inplace else mul(x, nothing)
+    if inplace:
+        noise = empty(x.device, x.shape, x.dtype, x.role.made("dropout noise"))
+        return mul_(x, noise)
+    device, dims = x.device, x.role.dims
+    mask = empty(device, x.shape, BOOL, x.role.made("dropout mask", dims))
+    strides = like_strides(x.shape, x.strides)
+    out = empty(device, x.shape, x.dtype, x.role.made("dropout output", dims), strides)
+
+    def backward(_of_mask: None, g: Tensor, _mask: Tensor) -> list[Tensor | None]:
+        return [empty(g.device, g.shape, g.dtype, g.role)]
+
+    return record_all((mask, out), (x,), backward, mask)[1]

@@ -24,7 +24,7 @@ from nanolint.tensors.work import of_attention
 
 if TYPE_CHECKING:
     from nanolint.tape.torch import Version
-    from nanolint.tensors.asked import Card
+    from nanolint.tensors.device import Card
     from nanolint.tensors.layout import Shape
     from nanolint.tensors.role import Role
     from nanolint.tensors.tensor import Tensor

@@ -19,7 +19,7 @@ from nanolint.tensors.tracing import traced
 from nanolint.tensors.unknown import NotModelled, Refused
 
 if TYPE_CHECKING:
-    from nanolint.tensors.asked import Card
+    from nanolint.tensors.device import Card
     from nanolint.tensors.role import Role
     from nanolint.tensors.tensor import Tensor
 

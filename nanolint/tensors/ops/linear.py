@@ -1,4 +1,9 @@
-"""Matrix products (aten/src/ATen/native/LinearAlgebra.cpp and Linear.cpp, cuda/Blas.cpp)."""
+"""Matrix products (aten/src/ATen/native/LinearAlgebra.cpp and Linear.cpp, cuda/Blas.cpp).
+
+Products of 8-bit floating-point matrices (aten/src/ATen/native/cuda/Blas.cpp).
+
+Sums of products over chosen dimensions (aten/src/ATen/native/Linear.cpp).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from typing import TYPE_CHECKING
 from nanolint.tape.torch import MATRICES_ADDED_BY_LT_SINCE, OUTER_PRODUCTS_BY_TRITON_SINCE
 from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
-from nanolint.tensors.dtypes import COMPLEX, FLOAT32
+from nanolint.tensors.dtypes import COMPLEX, FLOAT32, promote
 from nanolint.tensors.layout import broadcast, is_contiguous
 from nanolint.tensors.ops.autocast import to_half
 from nanolint.tensors.ops.pointwise import add, mul
@@ -16,6 +21,7 @@ from nanolint.tensors.ops.views import (
     cast,
     contiguous,
     expand,
+    permute,
     reshape,
     squeeze,
     t,
@@ -30,9 +36,9 @@ from nanolint.tensors.unknown import NotModelled
 from nanolint.tensors.work import of_product
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from nanolint.tensors.dtypes import Number
+    from nanolint.tensors.dtypes import Dtype, Number
     from nanolint.tensors.layout import Shape, Strides
     from nanolint.tensors.role import Role
     from nanolint.tensors.tensor import Tensor
@@ -352,3 +358,58 @@ def product_backward(
         return [first, of_y(g, x)]
 
     return backward
+
+
+@traced
+def scaled_mm(
+    x: Tensor,
+    mat2: Tensor,
+    scale_a: Tensor | None = None,
+    scale_b: Tensor | None = None,
+    bias: Tensor | None = None,
+    scale_result: Tensor | None = None,
+    out_dtype: Dtype | None = None,
+    use_fast_accum: bool = False,
+) -> Tensor:
+    """``torch._scaled_mm`` of (n, k) in rows and (k, m) in columns, which cuBLASLt does.
+
+    Raises ValueError where PyTorch refuses how the matrices lie.
+    """
+    if x.strides != (x.shape[1], 1) or mat2.strides != (1, mat2.shape[0]):
+        raise ValueError("torch._scaled_mm needs a row-major matrix and a column-major one")
+    role = x.role.made("product")
+    out = empty(x.device, (x.shape[0], mat2.shape[1]), out_dtype or x.dtype, role)
+    x.device.multiply(biased=True)
+    x.device.compute(x.dtype, of_product(out.shape, x.shape[1]))
+    return out
+
+
+def inner(x: Tensor, other: Tensor) -> Tensor:
+    """``torch.inner``."""
+    if x.ndim == other.ndim == 1:
+        return dot(x, other)
+    return tensordot(x, other, ([-1], [-1]))
+
+
+def tensordot(x: Tensor, other: Tensor, dims: int | Sequence[Sequence[int]] = 2) -> Tensor:
+    """``torch.tensordot``: one product of matrices, under autocast in the wider type."""
+    if x.device.half is not None:
+        wide = promote(x.dtype, other.dtype)
+        with x.device.uncast():
+            return tensordot(cast(x, wide), cast(other, wide), dims)
+    if isinstance(dims, int):
+        over = list(range(x.ndim - dims, x.ndim)), list(range(dims))
+    else:
+        over = [each % x.ndim for each in dims[0]], [each % other.ndim for each in dims[1]]
+    left = [each for each in range(x.ndim) if each not in over[0]]
+    right = [each for each in range(other.ndim) if each not in over[1]]
+    rows, columns = [x.shape[each] for each in left], [other.shape[each] for each in right]
+    between = prod(x.shape[each] for each in over[0])
+    first = reshape(permute(x, (*left, *over[0])), (prod(rows), between))
+    second = reshape(permute(other, (*over[1], *right)), (between, prod(columns)))
+    return reshape(mm(first, second), (*rows, *columns))
+
+
+def dot(x: Tensor, tensor: Tensor) -> Tensor:
+    """``torch.dot`` of two vectors, which autocast leaves alone."""
+    return plain_matmul(x, tensor)

@@ -22,7 +22,7 @@ from nanolint.tensors.tracing import traced, tracer_at
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.tensors.asked import Card
+    from nanolint.tensors.device import Card
     from nanolint.tensors.tensor import Tensor
 
 LEAST = 2**-23  # epsilon where none is given: of float32

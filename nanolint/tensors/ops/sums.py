@@ -16,7 +16,7 @@ from nanolint.tensors.tensor import empty
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.tensors.asked import Card
+    from nanolint.tensors.device import Card
     from nanolint.tensors.layout import Shape, Strides
     from nanolint.tensors.tensor import Tensor
 

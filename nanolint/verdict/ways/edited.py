@@ -1,7 +1,11 @@
 """A program whose text is changed here and there, with the places in it that follow a run.
 
-What may be changed depends on what is read again of a script's names; what a text has to import
-for it is imported."""
+An argument that is added to a call as it is written.
+
+A module that a text has to import before it can say what is in it.
+
+What of a script's names is read again after it was given a value.
+"""
 
 from __future__ import annotations
 

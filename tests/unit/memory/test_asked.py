@@ -11,7 +11,7 @@ from nanolint.recording.recording import card_of, recorded
 from nanolint.recording.shapes import Shapes
 from nanolint.script.played import representative
 from nanolint.tape.tape import Tape
-from nanolint.tensors.asked import Asked, Card
+from nanolint.tensors.device import Asked, Card
 from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from nanolint.gpus.gpu import Gpu
 from nanolint.inductor.graph import column_sum_splits, fused_sum_splits
 from nanolint.tape.tape import Phase
-from nanolint.tensors.asked import Card
+from nanolint.tensors.device import Card
 from nanolint.trainers.nanogpt.resolve import default_run
 from nanolint.verdict.replay import replay
 

@@ -12,7 +12,7 @@ from nanolint.recording.recording import card_of, record
 from nanolint.recording.shapes import Shapes
 from nanolint.script.played import representative
 from nanolint.tape.tape import Phase, Tape
-from nanolint.tensors.asked import Asked
+from nanolint.tensors.device import Asked
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.verdict.ways.logits import logits_deleted
 from tests.support.runs import GPT2, SMALL

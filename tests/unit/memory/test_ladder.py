@@ -17,7 +17,7 @@ from nanolint.verdict.verdict import is_comfortable, judge
 if TYPE_CHECKING:
     from nanolint.recording.recording import _Recipe
     from nanolint.tape.tape import Tape
-    from nanolint.tensors.asked import Asked
+    from nanolint.tensors.device import Asked
 
 MACHINES = [find(name) for name in USUAL_CARDS]
 RUN = replace(default_run(), compile=False, n_layer=2, n_head=4, n_embd=512, block_size=512)

@@ -17,8 +17,7 @@ from nanolint.run.run import Attention, Run
 from nanolint.settings.torch_version import NEWEST
 from nanolint.tape.tape import Component, Phase, Tape
 from nanolint.tape.torch import WORKSPACE_BYTES, workspace_bytes
-from nanolint.tensors.asked import Card
-from nanolint.tensors.device import Device
+from nanolint.tensors.device import Card, Device
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.ops.attention_kernels import efficient_workspace_bytes
 from nanolint.tensors.ops.linear import bmm

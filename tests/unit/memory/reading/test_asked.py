@@ -11,7 +11,7 @@ from nanolint.gpus.lookup import find
 from nanolint.recording.recording import record, recorded
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.run.run import Attention, Run
-from nanolint.tensors.asked import Asked, Card
+from nanolint.tensors.device import Asked, Card
 from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ import pytest
 
 from nanolint.tape.tape import Component, Tape, rounded
 from nanolint.tape.torch import LARGE_WORKSPACE_BYTES
-from nanolint.tensors.asked import Asked, Card
 from nanolint.tensors.autograd import run_backward
-from nanolint.tensors.device import Device
+from nanolint.tensors.device import Asked, Card, Device
 from nanolint.tensors.dtypes import BOOL, DTYPES
 from nanolint.tensors.layout import like_strides
 from nanolint.tensors.ops.attention import scaled_dot_product_attention

@@ -16,9 +16,8 @@ from nanolint.recording.shapes import Shapes
 from nanolint.run.run import Attention
 from nanolint.script.played import representative
 from nanolint.tape.tape import Component, Tape
-from nanolint.tensors.asked import Asked
 from nanolint.tensors.autograd import Operation, run_backward
-from nanolint.tensors.device import Device, Storage
+from nanolint.tensors.device import Asked, Device, Storage
 from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.ops.linear import linear
 from nanolint.tensors.ops.loss import nll_loss

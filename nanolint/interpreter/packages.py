@@ -1,4 +1,8 @@
-"""``transformers.GPT2LMHeadModel``: the checkpoint that a ``from_pretrained`` is compared with.
+"""Packages that models use: attention kernels by name, and published checkpoints of GPT-2.
+
+Packages of attention kernels: ``kernels``, which loads them by name, and FlashAttention 3.
+
+``transformers.GPT2LMHeadModel``: the checkpoint that a ``from_pretrained`` is compared with.
 
 Attributes other than its state are unknown.
 
@@ -10,8 +14,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.certain import certain
+from nanolint.interpreter.torch.calling import native
 from nanolint.interpreter.values import Class, Instance, Namespace, Native, Static
 from nanolint.tensors.ops.creation import zeros
+from nanolint.tensors.ops.flash_three import flash_attn_func
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +26,36 @@ if TYPE_CHECKING:
     from nanolint.interpreter.values import Value
     from nanolint.tensors.layout import Shape
     from nanolint.tensors.tensor import Tensor
+
+
+def table(machine: Machine) -> dict[str, Value]:
+    """The modules by their names."""
+    functions = {"flash_attn_func": native(machine, "flash_attn_func", flash_attn_func)}
+    three = Namespace("flash_attn_interface", functions)
+
+    def get_kernel(name: Value = None, *_: Value, **__: Value) -> Value:
+        if not _is_three(name):
+            raise machine.unread(f"the kernel {name} is not known")
+        if machine.trying:
+            machine.assume("FlashAttention 3 is taken to be installed, by the package kernels")
+        return Namespace("kernel", {**functions, "flash_attn_interface": three})
+
+    return {
+        "flash_attn_interface": three,
+        "kernels": Namespace(
+            "kernels",
+            {
+                "get_kernel": Native("get_kernel", get_kernel),
+                "has_kernel": Native("has_kernel", lambda name, *_, **__: _is_three(name)),
+            },
+        ),
+    }
+
+
+def _is_three(name: Value) -> bool:
+    text = str(name).lower().replace("-", "").replace("_", "")
+    return text.endswith(("flashattn3", "flashattention3"))
+
 
 NAME = "transformers"
 CONTEXT, VOCABULARY = 1024, 50257
