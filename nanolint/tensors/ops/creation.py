@@ -215,7 +215,10 @@ def sorting_bytes(device: Device, n: int, kind: Dtype) -> tuple[int, ...]:
 
 
 def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options: Any) -> Tensor:
-    """``torch.tensor`` of a number or of nested lists of numbers, or of rows of an array."""
+    """``torch.tensor`` of a number or of nested lists of numbers, or of rows of an array.
+
+    Raises NotModelled for rows of one element.
+    """
     if isinstance(data, Tensor):  # copied
         return empty(device, data.shape, dtype or data.dtype, MADE)
     shape, inner = [], data
@@ -224,8 +227,9 @@ def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options:
         inner = inner[0] if inner else 0.0
     if not isinstance(inner, Tensor):
         return create(device, tuple(shape), dtype or _type_of(inner, device), MADE, "full", data)
-    if inner.numel != 1:  # a row of numpy's: of PyTorch's own it takes numbers alone
-        shape += inner.shape
+    if inner.numel == 1 and inner.shape:
+        raise NotModelled("torch.tensor of rows of one element")  # numpy's stay rows, PyTorch's not
+    shape += inner.shape
     return create(device, tuple(shape), dtype or inner.dtype, MADE, "full", data)
 
 
