@@ -156,7 +156,7 @@ class Storage:
 
     ``in_flight`` counts the gradients on their way through a backward pass that look at it.
     ``written`` is when the program last wrote into a result that lies here, in the numbers of
-    autograd's nodes, and ``writer`` where in the program.
+    autograd's nodes, and ``writer`` the line of the program.
     """
 
     __slots__ = ("events", "handle", "in_flight", "writer", "written")
