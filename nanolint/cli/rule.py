@@ -68,8 +68,8 @@ def _described(rule: Rule) -> dict[str, Any]:
 
 
 def _print_page(rule: Rule, out: Printer) -> None:
-    from nanolint.report.printer import for_terminal
     from nanolint.report.results import page_text
+    from nanolint.report.rule_page import for_terminal
 
     if not out.color:  # the page is readable as it is
         out.stream.write(f"{page_text(rule).rstrip()}\n\n")

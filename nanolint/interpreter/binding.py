@@ -1,7 +1,5 @@
 """What binds names: assignments, their targets, and statements whose outcome is not known.
 
-What binds names: assignments and their targets, and statements whose outcome is not known.
-
 Objects of which a statement that cannot be read may set attributes whose names only a run has.
 
 ``for name, value in json.load(file).items(): setattr(config, name, value)`` may change any number

@@ -1,7 +1,5 @@
 """Expressions, evaluated in CPython's order; comprehensions among them.
 
-Expressions, evaluated in CPython's order.
-
 What an expression has evaluated is held by names of these functions for as long as CPython's stack
 holds it: so a temporary tensor is released where PyTorch releases it.
 

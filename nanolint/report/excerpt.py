@@ -1,7 +1,5 @@
 """The lines of a source that a finding is about, what a fix would change, and what is told once.
 
-The lines of a source that a finding is about, with the values underlined.
-
 The lines that a fix would change, before and after.
 
 What is the same all over a project, shown once, with the other places that have it.

@@ -1,7 +1,5 @@
 """Which of the usual cards a run fits, if nobody named a card, and the smallest of all.
 
-Which of the usual cards a run fits, if nobody named a card.
-
 The smallest card in the catalogue that a run fits.
 """
 

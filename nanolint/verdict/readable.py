@@ -1,7 +1,5 @@
 """Whether the script of a run can be read, and which of several scripts runs a config.
 
-Whether the script of a run can be read; if it cannot, the run stays what it was.
-
 Which of several scripts runs a config: not one that fails with it.
 """
 

@@ -1,7 +1,5 @@
 """The micro-batch that fits and keeps the effective batch exactly; a smaller step, if none does.
 
-The micro-batch that fits and keeps the effective batch exactly.
-
 The largest micro-batch of a run that is comfortable on a card, the effective batch kept.
 
 About what nanoGPT's own run takes with other sizes: where a search for one that fits begins.

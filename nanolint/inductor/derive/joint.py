@@ -1,7 +1,5 @@
 """What Inductor does to the joint graph before it is cut in two (torch/_inductor/fx_passes).
 
-What Inductor does to the joint graph before it is cut in two.
-
 torch/_inductor/fx_passes/joint_graph.py and post_grad.py (copies and views that change nothing,
 pairs of casts and permutations), torch/_functorch/compile_utils.py (common subexpressions).
 

@@ -1,7 +1,5 @@
 """Trace a model's forward and backward pass into one graph; layers that are alike are copied.
 
-Trace a model's forward and backward pass into one graph, as AOTAutograd does.
-
 The model's own statements run on tensors that hold operations instead of memory. The pretend
 autograd runs its backward pass on them as well, so that the joint graph has PyTorch's own order.
 

@@ -2,8 +2,6 @@
 
 One traced call of a function that is compiled: its memory plans, and how they are played.
 
-``torch.compile``: a function whose graphs are derived from its own operations.
-
 The first call with tensors of new shapes traces the function, and each call plays the memory plans
 that follow. What is called may be a model, a block of one, or a step of an optimizer that writes
 into its arguments.

@@ -1,7 +1,5 @@
 """Tensors that hold operations instead of memory, taken out of what a call returned.
 
-Tensors that hold operations instead of memory.
-
 What a call returned, taken apart into tensors and put together again.
 """
 

@@ -1,7 +1,5 @@
 """``torch.autograd.Function`` and ``torch.utils.checkpoint``: backward passes of a model's own.
 
-``torch.autograd.Function``: a model's own forward and backward pass of an operation.
-
 As torch/csrc/autograd/python_function.cpp: the forward pass runs without gradients, the context
 lives as long as the node, and what it was told to save is let go when the node has run.
 

@@ -1,7 +1,5 @@
 """Where the memory goes: what is live at the peak, how high each phase rises, as bars.
 
-Where the memory goes: what is live at the peak, and how high each phase rises.
-
 Horizontal bars of block characters, an eighth of a cell exact.
 
 What phases, components and outcomes are called in the text and in the picture.

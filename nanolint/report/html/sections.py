@@ -1,7 +1,5 @@
 """What the page says next to the timeline, as HTML, and the events as its script reads them.
 
-What the page says next to the timeline, as HTML.
-
 The events of a run as the page's script reads them.
 """
 

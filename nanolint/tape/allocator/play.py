@@ -1,7 +1,5 @@
 """Play a tape on an allocator: what it reserves, where it gives up, where each tensor lies.
 
-Play a tape on an allocator: what it reserves, and where it gives up.
-
 Where the allocator puts each tensor of a tape: addresses and segments, for a memory snapshot.
 """
 
