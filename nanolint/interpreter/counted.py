@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # free. ("is", value). ("symbol", place among the symbols). ("of", function, one, other).
 Formula = tuple[Any, ...]
 NUMBERS = (int, float, bool, Symbolic)
+NONE = frozenset[str]()
 
 
 class Question(NamedTuple):
@@ -38,9 +39,10 @@ class Noted:
     """A question that a turn asked, with its answer. ``key`` tells it from others in every run of
     the loop. ``ends``: with another answer the loop is over,
     before this turn (1) or in it (2); ``evaluates`` is the branch that it
-    leads to, which only evaluates; ``is_size``: it asks whether a size is what it was."""
+    leads to, which only evaluates; ``is_size``: it asks whether a size is what it was; ``sets`` are
+    the values that alone hang on it, if nothing else does."""
 
-    __slots__ = ("answer", "by", "ends", "evaluates", "is_size", "key", "place", "question")
+    __slots__ = ("answer", "by", "ends", "evaluates", "is_size", "key", "place", "question", "sets")
 
     def __init__(
         self, by: Turn, question: Question, answer: Any, place: Place, *, is_size: bool
@@ -49,6 +51,7 @@ class Noted:
         self.ends = 0
         self.evaluates: ast.If | None = None
         self.is_size = is_size
+        self.sets: frozenset[str] = NONE
         other = None if is_size else _skeleton(question.other)
         self.key = place, question.how, _skeleton(question.one), other
 

@@ -169,7 +169,7 @@ def set_by_place(node: ast.stmt) -> frozenset[str]:
     return frozenset(elements - otherwise)
 
 
-def _may_change(called: ast.expr) -> TypeGuard[ast.Attribute]:
+def may_change(called: ast.expr) -> TypeGuard[ast.Attribute]:
     """Whether a call is that of a method which may change what it is a method of."""
     return isinstance(called, ast.Attribute) and called.attr not in LOOKS
 
@@ -180,7 +180,7 @@ def changed_of(node: ast.AST) -> tuple[tuple[str, str], ...]:
     found: dict[tuple[str, str], None] = {}
     for each in ast.walk(node):
         held: ast.expr | None = None
-        if isinstance(each, ast.Call) and _may_change(each.func):
+        if isinstance(each, ast.Call) and may_change(each.func):
             held = each.func.value
         elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
             held = each.value
@@ -195,7 +195,7 @@ def changed(node: ast.AST) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for each in ast.walk(node):
         if isinstance(each, ast.Call):
-            if _may_change(each.func) and isinstance(each.func.value, ast.Name):
+            if may_change(each.func) and isinstance(each.func.value, ast.Name):
                 found[each.func.value.id] = None
         elif (
             isinstance(each, ast.Subscript)

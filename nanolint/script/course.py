@@ -3,40 +3,43 @@
 The first are read until three steps are done. Each asks its questions of the turn (``counted.py``),
 and so it is known which later turn is the first to get another answer (``when.py``): that one is
 read next, on what the turns before have left. What lies on the card where a turn begins, what
-learns, and how many optimizers and groups there are is its state. Questions are answered once for
-each state; a turn that leaves another state is followed by the very next one, as long as each
-leaves another. What the turns that are left out would add is put on the tape before the last.
+learns, how many optimizers and groups there are, and what is handed on (``carried.py``) is its
+state. Questions are answered once for each state; a turn that leaves another state is followed by
+the very next one, as long as each leaves another. Turns are left out as long as they stay in a
+state: one that is known to leave it is read if some state has a question open. What the turns that
+are left out would add is put on the tape before the last.
 """
 
 from __future__ import annotations
 
-import ast
-import gc
 import operator
 from collections import Counter
 from itertools import pairwise
 from math import lcm
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.counted import COUNTED, Length, Turn, plain
 from nanolint.interpreter.queues import Queue
 from nanolint.interpreter.torch import modules
 from nanolint.interpreter.values import Instance
 from nanolint.script import when
-from nanolint.script.changes import stored
+from nanolint.script.carried import Carried, Handed, around
+from nanolint.script.kinds import Kinds, Left, is_same
+from nanolint.script.left import collected, counted_in, is_bounded, learning, line_of
 from nanolint.script.reaching import holds_card
-from nanolint.source.python import of_node
 from nanolint.tape.symbolic import Symbolic, answer
 from nanolint.tape.symbolic import plain as unnoted
 from nanolint.tape.tape import Component, rounded
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import ast
+    from collections.abc import Iterable, Iterator
 
-    from nanolint.interpreter.counted import Noted, Question
+    from nanolint.interpreter.counted import Noted
     from nanolint.interpreter.scopes import Frame
     from nanolint.interpreter.values import Value
+    from nanolint.script.kinds import Asked
     from nanolint.script.machine import Script
     from nanolint.tape.tape import Handle
 
@@ -44,64 +47,16 @@ KINDS = 32  # of turns, that are read
 GROWING = 40  # turns that each leave another state, that are read
 LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
 FEW_BYTES = 4096  # that a turn keeps, such as its loss
+ROUND = 4  # turns, after which flags and memory may be as they were
 REPEATED = 3  # turns that kept the same: so do the others
-BOUNDS = frozenset({"pop", "popleft", "popitem", "clear", "remove"})
 MOST_BLOCKS = 2000  # that are put on the tape one by one
 
 WHOLE = frozenset({int, Symbolic, *COUNTED})
 
-State = tuple[Any, ...]
+NOTHING: Handed = frozenset()
+
+State = tuple[Any, ...]  # what is handed on comes first
 Slot = tuple[dict[str, Any], str]
-
-
-Asked: TypeAlias = "list[tuple[Question, Any]]"
-
-
-class Kinds:
-    """The questions that turns asked which began in one state."""
-
-    def __init__(self) -> None:
-        self.paths: list[list[Noted]] = []
-        self._seen: set[tuple[Any, bool]] = set()
-        self._sizes: dict[Any, list[Question]] = {}
-
-    def add(self, path: list[Noted]) -> None:
-        """A turn was read."""
-        for each in path:
-            self.see(each, answer=each.answer)
-            questions = self._sizes.setdefault(each.key, [])
-            if each.is_size and each.question not in questions:
-                questions.append(each.question)
-        if not any(_is_same(path, other) for other in self.paths):
-            self.paths.append(path)
-
-    def see(self, asked: Noted, *, answer: Any) -> None:
-        """Notes that the branch of an answer was read."""
-        if not asked.is_size:
-            self._seen.add((asked.key, bool(answer)))
-
-    def join(self, other: Kinds) -> None:
-        """Take what was asked in another state, too."""
-        for path in other.paths:
-            self.add(path)
-        self._seen |= other._seen
-
-    def open(self) -> Iterator[tuple[Noted, Asked]]:
-        """Questions that have had one answer alone, and what leads to the other one."""
-        for path in self.paths:
-            before: Asked = []
-            for each in path:
-                if each.is_size:  # of these each turn asks one alone
-                    yield each, [*before, *((one, False) for one in self._sizes[each.key])]
-                elif (each.key, not each.answer) not in self._seen:
-                    yield each, [*before, (each.question, not each.answer)]
-                before.append((each.question, each.answer))
-
-
-def _is_same(one: list[Noted], other: list[Noted]) -> bool:
-    return [(each.question, each.answer) for each in one] == [
-        (each.question, each.answer) for each in other
-    ]
 
 
 class Course:
@@ -110,14 +65,15 @@ class Course:
     def __init__(
         self, machine: Script, node: ast.For | ast.While, frame: Frame, count: Any = None
     ) -> None:
-        self._machine, self._node, self._frame = machine, node, frame
+        self._machine, self.node, self._frame = machine, node, frame
         self._count = count
         self.turn = Turn(machine.asked, lambda: machine.place)
         self.is_direct = True  # an optimizer steps in its own turns, not in a loop in them
         self.is_over = False  # the last turn that is read has come
         self.skips = False  # the first steps are done: turns are left out
         self._kinds: dict[State, Kinds] = {}
-        self._inert: set[tuple[Any, bool]] = set()
+        self._carried = Carried(machine, node, frame, self.turn)
+        self._inert: set[tuple[Any, bool, Handed]] = set()
         self._state: State = ()
         self._states: list[tuple[int, Counter[int], int]] = []  # by turn, with the bytes of small
         self._live: dict[int, int] = {}
@@ -135,8 +91,12 @@ class Course:
         self._early: set[State] = set()  # before the first step
         self._times: dict[Any, list[tuple[int, Counter[int]]]] = {}
         self._reads_last = False
-        self._flags: dict[tuple[str, Any], Any] = {}
-        self._paths: set[tuple[str, Any]] = set()  # of numbers that count on
+        self._stays: set[State] = set()  # in which a turn, or those of a step, leave it as it was
+        self._went: dict[State, list[tuple[list[Noted], State]]] = {}  # what followed which
+        self._dropped: list[list[Noted]] = []  # what turns asked that let go of blocks
+        self._leaving: dict[State, list[Left]] = {}
+        self._away: tuple[list[State], Left, int] | None = None  # the states before, and the turn
+        self._path: list[Noted] = []  # what the latest turn asked
         self._has_cycles = False
         self._oldest = len(machine.card.tape.sizes)  # what is older, the model holds anyway
         self._least = 0  # bytes: if no more is left, that was let go of
@@ -144,30 +104,46 @@ class Course:
         self._slots: dict[tuple[int, str], list[tuple[int, Any]]] = {}
         self._sizes: dict[int, list[tuple[int, Any]]] = {}
         self._grows: dict[int, tuple[int, int]] = {}
+        self._has_kept = False  # such a turn left other blocks: others may come to lie elsewhere
+        self._was_sought = False  # the latest turn was read for what it does otherwise
         self._linear: dict[tuple[int, str], tuple[Slot, Any, Any]] = {}
 
     # What the statements of a turn tell.
 
     def forces(self, asked: Noted) -> None:
-        """A branch is read that another answer leads to."""
+        """A branch is read that another answer leads to, as if that were given."""
         if asked.by is self.turn:
-            self._of_state.see(asked, answer=not asked.answer)
+            self._of_state.see(asked, answer=asked.answer)
+            asked.answer = not asked.answer
 
     def comes(self, asked: list[Noted]) -> bool:
         """Whether one of these has another answer in a later turn."""
-        own = [each for each in asked if each.by is self.turn]
+        own = [each for each in asked if each.by is self.turn and self._decides(each)]
         if not own:
             return False
         of_test = Kinds()
         of_test.add(own)
-        leads = [each for each in of_test.open() if each[0] is own[-1] or not each[0].answer]
+        leads = [
+            each for each in of_test.open(self._decides) if each[0] is own[-1] or not each[0].answer
+        ]
         first, _ = self._first(leads, min(self._settled, self.turn.number + 1))
         return first is not None
 
     def do_nothing(self, asked: list[Noted]) -> None:
         """A branch that these answers led to left everything as it was."""
         own = (each for each in asked if each.by is self.turn)
-        self._inert.update((each.key, bool(each.answer)) for each in own)
+        self._inert.update((each.key, bool(each.answer), self._handed) for each in own)
+
+    def _decides(self, asked: Noted) -> bool:
+        """Whether anything hangs on a question."""
+        decides: bool = self._machine.turns.deciding.asks_for(asked)
+        return decides
+
+    @property
+    def _handed(self) -> Handed:
+        """The values that were handed on to this turn."""
+        handed: Handed = self._state[0] if self._state else NOTHING
+        return handed
 
     @property
     def _of_state(self) -> Kinds:
@@ -175,8 +151,21 @@ class Course:
 
     def leaves(self) -> None:
         """The loop is left."""
-        del self._machine.asked[self._start :]
+        self._take()
+        self._carried.leaves()
         self._machine.growing.clear()
+
+    def _take(self) -> list[Noted]:
+        """Returns what this turn asked about itself; the rest is kept once, for other loops."""
+        asked = self._machine.asked
+        found = asked[self._start :]
+        del asked[self._start :]
+        known = {(each.question, each.answer) for each in asked}
+        for each in found:
+            if each.by is not self.turn and (each.question, each.answer) not in known:
+                known.add((each.question, each.answer))
+                asked.append(each)
+        return [each for each in found if each.by is self.turn]
 
     @property
     def step(self) -> int | None:
@@ -200,7 +189,7 @@ class Course:
         if self.is_over or not after < self._stop(after):
             return None
         phases = self._machine.phases
-        if not phases.have_settled or self._node not in self._machine.turns.stepping:
+        if not phases.have_settled or self.node not in self._machine.turns.stepping:
             return after
         if not self.skips:
             self.skips, self._settled = True, after
@@ -209,6 +198,7 @@ class Course:
             self._cycle = lcm(2, self._period)
             self._machine.seen.has_settled = True
         self._state = self._now()
+        self._moves()
         if not self._planned:
             self._planned = self._others(after)
         if not self._planned:
@@ -223,6 +213,7 @@ class Course:
         machine = self._machine
         if not self.skips:
             self._state = self._now()
+            self._moves()
             if not machine.phases.done:
                 self._early.add(self._state)
         before, self.turn.number = self.turn.number, number
@@ -232,47 +223,196 @@ class Course:
 
     def _ends(self) -> None:
         machine = self._machine
-        path = [each for each in machine.asked[self._start :] if each.by is self.turn]
-        del machine.asked[self._start :]
+        self._path = self._take()
         self._per_turn = max(self._per_turn, machine.phases.done - self._done)
-        self._of_state.add(path)
-        self._recent = [self._state, *self._recent[: self._cycle]]
+        self._of_state.add(self._path)
+        self._recent = [self._state, *self._recent[: max(self._cycle, 2 * ROUND) - 1]]
 
     def _others(self, after: int) -> list[int]:
         """Later turns to read next: one that may do what no turn did, or the one before it, too."""
-        recent = [self._state, *self._recent[: self._period - 1]]  # of the passes of a step
         is_new = self._state not in self._kinds
-        if is_new and self.is_direct:
+        is_handed_on = bool(self._recent) and self._handed != self._recent[0][0]
+        was_sought, self._was_sought = self._was_sought, False
+        self._has_kept |= was_sought and self._state[1:] != self._recent[0][1:]
+        if is_new and (self.is_direct or is_handed_on or was_sought):
             self._new += 1
             if self._new == 2 and self._lets_cycles_go():
                 self._state = self._now()
                 return self._others(after)
-            if self._new <= GROWING and not self._repeats(after):
+            if self._new <= GROWING and (is_handed_on or not self._repeats(after)):
                 return [after]
-        known = Kinds()
-        for state, each in self._kinds.items():
-            if state not in self._early if is_new else state in recent:
-                known.join(each)
-        found, asked = self._first(
-            [each for each in known.open() if self._is_asked(each[0])], after
-        )
+            if is_handed_on:
+                self._doubt("what else", self._carried.changed(self._handed, self._recent[0][0]))
+        elif not (is_new or self._is_settled()):
+            grows = any(
+                _bytes_of(to) > _bytes_of(self._state) for _, to in self._went.get(self._state, ())
+            )
+            if is_bounded(self.node) or not grows:
+                return self._follow(after)
+            if not self._repeats(after):
+                return [after]
+            is_new = True
+        recent = [self._state, *self._recent[: self._period - 1]]  # of the passes of a step
+        known = recent
+        if is_new:  # by what lies on the card alone
+            known = [each for each in self._kinds if each[0] == self._handed]
+            if self.is_direct:
+                known = [each for each in known if each not in self._early]
+        found, asked = self._first([*self._open(known), *(self._drops() if is_new else ())], after)
+        if not is_new:
+            found, asked = self._leaves(recent, after, found, asked)
+        is_close = self._has_kept and self.is_direct
         if found is None or asked is None:
-            return []
+            left = unnoted(self._stop(after)) - after
+            return [after] if is_close and 1 < left <= GROWING else []
         self._read += 1
         if found == when.NOT_DECIDED or self._read > KINDS:
-            what = "when" if found == when.NOT_DECIDED else "what else"
-            doubt = f"nanolint does not know {what} a condition on the step changes"
-            self._machine.doubts.append(f"{doubt} ({asked.place})")
-            self._reads_last = True
+            self._doubt("when" if found == when.NOT_DECIDED else "what else", str(asked.place))
             return []
         if self._comes_again(found, asked):
             return self._others(after)
+        self._was_sought = True
         has_grown = bool(self._growth()) and found - 1 > after  # the most that is kept until then
         turns = [found - 1, found] if has_grown else [found]
         if asked.evaluates is not None:  # it keeps nothing
             return turns
         away = (turns[0] - after) % self._cycle  # it comes after a turn of its own kind
+        if is_close and turns[0] - after <= GROWING:
+            away = turns[0] - after
         return [*range(after, after + away), *turns]
+
+    def _doubt(self, what: str, place: str) -> None:
+        """Later turns may do something else."""
+        doubt = f"nanolint does not know {what} a condition on the step changes ({place})"
+        self._machine.doubts += [] if doubt in self._machine.doubts else [doubt]
+        self._reads_last = True
+
+    def _open(self, states: Iterable[State]) -> list[tuple[Noted, Asked]]:
+        """The questions of some states whose other answer may lead to what was not read."""
+        known = Kinds()
+        for each in states:
+            known.join(self._kinds.get(each, Kinds()))
+        return [each for each in known.open(self._decides) if self._is_asked(each[0])]
+
+    def _is_settled(self) -> bool:
+        """Whether turns leave the state as it is, or have come back to it twice after a few."""
+        if self._state in self._stays:
+            return True
+        states = [self._state, *self._recent]
+        for turns in range(self._period, len(states) // 2 + 1, self._period):
+            if states[:turns] == states[turns : 2 * turns]:
+                self._period, self._cycle = turns, lcm(2, turns)
+                self._stays.update(states[:turns])
+                return True
+        return False
+
+    def _follow(self, after: int) -> list[int]:
+        """The turns to read from a state in which none stays, but which is known: to where it is
+        followed by one that is not, or by one in which turns stay."""
+
+        def found(values: list[Any]) -> tuple[int, int] | None:
+            stop, symbols = values[0], values[1:]
+            state, last = self._state, after
+            for turn in range(after, min(stop, after + when.MOST)):
+                last = turn if state == self._state else last
+                if state in self._stays:
+                    return last, turn
+                told = (
+                    other
+                    for path, other in self._went.get(state, ())
+                    if all(
+                        when.agrees(each.question, each.answer, turn, symbols)
+                        for each in filter(self._decides, path)
+                    )
+                )
+                following = next(told, None)
+                if following is None:
+                    return last, turn + 1
+                state = following
+            return None if stop <= after + when.MOST else (after, after)
+
+        turns = answer(found, [self._stop(after), *self.turn.symbols])
+        if turns is None:
+            return []
+        self._read += 1
+        if self._read > KINDS or not 0 < turns[1] - turns[0] <= 2 * GROWING:
+            _, asked = self._first(self._open(self._kinds), after)
+            if asked is not None:
+                self._doubt("what else", str(asked.place))
+            return []
+        return list(range(*turns))
+
+    def _moves(self) -> None:
+        """Note whether the turn that was just read left the state that it began in."""
+        recent = self._recent[: self._period]
+        if not recent:
+            return
+        went = self._went.setdefault(recent[0], [])
+        went[:] = [(path, state) for path, state in went if not is_same(path, self._path)]
+        went.append((self._path, self._state))
+        if _bytes_of(self._state) < _bytes_of(recent[0]):
+            self._dropped.append(self._path)
+        if self._state == recent[-1]:
+            self._stays.add(self._state)
+        if self._state not in recent:
+            left = Left(self._path)
+            self._leaving.setdefault(recent[0], []).append(left)
+            self._away = self._away or (recent, left, self.turn.number)
+        elif self._away is not None:
+            self._away = None  # for good
+        if self._away is not None and self._state in self._away[0]:
+            _, left, turn = self._away
+            left.absence, self._away = self.turn.number + 1 - turn, None
+
+    def _leaves(
+        self, recent: list[State], after: int, found: int | None, asked: Noted | None
+    ) -> tuple[int | None, Noted | None]:
+        """``found``, the turn that answers ``asked`` otherwise; or one before it, which is known to
+        leave the state in which that is so."""
+        lefts = [(state, each) for state in recent for each in self._leaving.get(state, ())]
+        for_good = [each for each in lefts if not each[1].absence]
+        if for_good and found is None:
+            others = (state for state in self._kinds if state not in self._early)
+            found_there, asked = self._first(
+                self._open(each for each in others if each not in recent), after
+            )
+            if found_there is None:
+                return None, None
+        if asked is None or found == when.NOT_DECIDED:
+            return found, asked
+        turns = [found]
+        for state, left in lefts:
+            if left.absence and found is None:
+                continue
+            start = max(after, (found or 0) - left.absence + 1) if left.absence else after
+            turns.append(self._first([(asked, self._causes(state, left))], start)[0])
+        if when.NOT_DECIDED in turns:
+            return when.NOT_DECIDED, asked
+        return min((each for each in turns if each is not None), default=None), asked
+
+    def _drops(self) -> Iterator[tuple[Noted, Asked]]:
+        """The answers that led turns to let go of blocks."""
+        latest = {(each.key, bool(each.answer)) for each in self._path}
+        for path in self._dropped:
+            told = list(filter(self._decides, path))
+            led = [each for each in told if (each.key, bool(each.answer)) not in latest] or told
+            if led:
+                yield led[-1], [(each.question, each.answer) for each in led]
+
+    def _causes(self, state: State, left: Left) -> Asked:
+        """The answers of a turn that left a state which no turn gave that stayed in it."""
+        gone = [each.path for each in self._leaving[state]]
+        stayed = {
+            (each.key, bool(each.answer))
+            for path in self._kinds[state].paths
+            if not any(is_same(path, other) for other in gone)
+            for each in path
+        }
+        return [
+            (each.question, each.answer)
+            for each in filter(self._decides, left.path)
+            if (each.key, bool(each.answer)) not in stayed
+        ]
 
     def _comes_again(self, found: int, asked: Noted) -> bool:
         """Whether a condition was true for the third time after as many turns, and each time left
@@ -290,11 +430,11 @@ class Course:
             return False
         # The last turn, which is read, may be one of them.
         left = (unnoted(self._stop(found)) - 2 - found) // gaps.pop() + 1
-        if left <= REPEATED or _is_bounded(self._node):
+        if left <= REPEATED or is_bounded(self.node):
             return False
         for size, count in kept[-1].items():
             self._put(size, count * left)
-        self._inert.add((asked.key, not asked.answer))
+        self._inert.add((asked.key, not asked.answer, self._handed))
         self._reads_last = True
         return True
 
@@ -323,17 +463,17 @@ class Course:
 
     def _is_asked(self, asked: Noted) -> bool:
         """Whether another answer may lead to what was not read."""
-        return not asked.ends and (asked.key, not asked.answer) not in self._inert
+        inert = asked.key, not asked.answer, self._handed
+        return not asked.ends and inert not in self._inert
 
     def _stop(self, after: int) -> Any:
         """The turn before which the loop ends."""
-        if self._count is not None:
-            return self._count
         symbols = [unnoted(each) for each in self.turn.symbols]
-        found = when.FOREVER
+        count = when.FOREVER if self._count is None else self._count
+        found = unnoted(count)
         for each, more in self._ends_of_loop():
             found = _before(found, when.first(each, after, found, symbols), more)
-        return found
+        return count if found == unnoted(count) else found
 
     def _most(self) -> Any:
         """How many turns the loop has at most."""
@@ -344,9 +484,8 @@ class Course:
 
     def _ends_of_loop(self) -> list[tuple[Asked, int]]:
         """Returns the questions whose other answer ends the loop; 1 if that turn still begins."""
-        if self._count is not None:
-            return []
-        opened = (each for kinds in self._kinds.values() for each in kinds.open())
+        kinds = (each for state, each in self._kinds.items() if state[0] == self._handed)
+        opened = (each for known in kinds for each in known.open(self._decides))
         return [(asked[-1:], noted.ends - 1) for noted, asked in opened if noted.ends]
 
     def _last(self, after: int) -> Any:
@@ -356,10 +495,10 @@ class Course:
         left = unnoted(stop) - 1 - after
         is_endless = unnoted(stop) >= when.FOREVER
         grows = (not is_endless and self._grow(left)) or self._reads_last
-        is_left_out = self._growth() and _is_bounded(self._node) and self._new > GROWING
+        is_left_out = self._growth() and is_bounded(self.node) and self._new > GROWING
         is_new = self._state not in self._kinds and self.is_direct and not grows
         if left > 0 and (is_new or is_left_out):
-            place = f"{self._frame.module.path}:{self._node.lineno}"
+            place = f"{self._frame.module.path}:{self.node.lineno}"
             self._machine.doubts.append(f"the memory that unread steps keep is not known ({place})")
         self._machine.phases.go_on(self._per_turn if grows else 0)
         return after if is_endless else stop - 1
@@ -387,7 +526,8 @@ class Course:
             return self._now()
         self._states.append((self.turn.number, large, small))
         del self._states[:-GROWING]
-        return frozenset(large.items()), self._set(), self.held(), *learning(self._machine)
+        handed = self._carried.now()
+        return handed, frozenset(large.items()), self.held(), *learning(self._machine)
 
     def held(self) -> frozenset[Any]:
         """How many tensors each name holds: a view of what lies there anyway keeps it there."""
@@ -417,25 +557,12 @@ class Course:
             return False
         self._has_cycles = True
         turns = max(1, self.turn.number)
-        place = f"{self._frame.module.path}:{_line_of(name, self._node)}"
+        place = f"{self._frame.module.path}:{line_of(name, self.node)}"
         self._machine.doubts.append(
             f"a reference cycle keeps {sum(freed) // turns:,} bytes of each step until Python"
             f" collects garbage ({place})"
         )
         return True
-
-    def _set(self) -> frozenset[Any]:
-        """Returns names that only some turns set, and that stay: ``if step == 10: warm = True``."""
-        names = set_in_branches(self._node)
-        before, self._flags = self._flags, {}
-        for path, holder in self._holders():
-            for name, value in holder.items():
-                if isinstance(value, int) and ("." in path or name in names):
-                    self._flags[path, name] = unnoted(plain(value))
-                    if type(value) in COUNTED:  # a checkpoint's step, another one each time
-                        self._paths.add((path, name))
-        same = {key: value for key, value in self._flags.items() if before.get(key) == value}
-        return frozenset((*key, value) for key, value in same.items() if key not in self._paths)
 
     def _growth(self) -> Counter[int]:
         """Returns the blocks that each of the latest turns kept, if they are the same."""
@@ -450,13 +577,13 @@ class Course:
     def _repeats(self, after: int) -> bool:
         """Whether each turn keeps the same, for as long as the loop goes on."""
         is_long = unnoted(self._stop(after)) - after > GROWING
-        return is_long and bool(self._growth()) and not _is_bounded(self._node)
+        return is_long and bool(self._growth()) and not is_bounded(self.node)
 
     def _grow(self, turns: int) -> bool:
         """Put on the tape what so many turns keep that are not read."""
         blocks = self._growth()
         small = self._small()
-        is_much = small * turns > LITTLE and not _is_bounded(self._node)
+        is_much = small * turns > LITTLE and not is_bounded(self.node)
         if is_much:
             self._put(small, turns)
         turns = min([turns, *self._fills()])
@@ -501,7 +628,7 @@ class Course:
                 continue
             names[name] = self._counted(slope, start, slope * number + start)
         if not number:
-            for name, slope in counted_in(self._node):
+            for name, slope in counted_in(self.node):
                 value = self._frame.names.get(name)
                 if type(unnoted(value)) is int:
                     self._linear[id(self._frame.names), name] = (
@@ -510,15 +637,17 @@ class Course:
                         value,
                     )
                     self._frame.names[name] = self._counted(slope, value, value)
-        for path, names, name in self._found():
-            key = id(names), name
-            if key in self._linear:
+        for path, names, name, _ in list(self._carried.slots()):
+            key, counted = (id(names), name), names[name]
+            if type(counted) not in WHOLE or key in self._linear:
                 continue
-            counted = names[name]
             if type(counted) in COUNTED and counted.turn is self.turn:
                 if counted.number == number:
                     continue  # the loop's own
                 names[name] = plain(counted)
+                if counted.number == before and self._carried.is_regular(path, name):
+                    names[name] = self._of_turn_before(counted)
+                    continue
             value = plain(counted)
             if type(unnoted(value)) is not int:
                 continue
@@ -527,7 +656,6 @@ class Course:
                 slope = value - history[1][1]
                 start = value - slope * number
                 self._linear[key] = (names, name), slope, start
-                self._paths.add((path, name))
                 names[name] = self._counted(slope, start, value)
         self._measure(number)
 
@@ -547,6 +675,15 @@ class Course:
                         length = Length(self.turn, slope, start, len(value))
                         self._machine.growing[id(value)] = length
 
+    def _of_turn_before(self, counted: Any) -> Any:
+        """Returns a number that each turn works out of its own alike, as the turn before has it."""
+        formula = when.shifted(counted.formula)
+        try:
+            found = when.value(formula, self.turn.number, self.turn.symbols)
+        except when.FAILURES:
+            return plain(counted)
+        return self.turn.made(found, formula)
+
     def _counted(self, slope: Any, start: Any, value: Any) -> Any:
         """A number that grows by ``slope`` a turn."""
         if type(slope) is int and type(start) is int:
@@ -555,22 +692,10 @@ class Course:
         multiple = "of", operator.mul, ("turn", 1, 0, True), by[0]
         return self.turn.made(value, ("of", operator.add, multiple, by[1]))
 
-    def _found(self) -> Iterator[tuple[str, dict[Any, Value], Any]]:
-        """Where the program may count: names, attributes of its objects, entries."""
-        for path, names in self._holders():
-            for name, value in list(names.items()):
-                if type(value) in WHOLE:
-                    yield path, names, name
-
     def _holders(self) -> Iterator[tuple[str, dict[Any, Value]]]:
         """The names of calls and modules, and what has attributes and entries among their values,
         each with what it is called by."""
-        frame: Frame | None = self._frame
-        around = [self._frame.module.names]
-        while frame is not None:
-            around += [frame.names] if frame.names is not around[0] else []
-            frame = frame.closure
-        for depth, names in enumerate(around):
+        for depth, names in enumerate(around(self._frame)):
             yield f"{depth}", names
             for name, value in list(names.items()):
                 if type(value) is Instance and not modules.is_module(value):
@@ -591,68 +716,9 @@ def _is_line(history: list[tuple[int, Any]]) -> bool:
     return bool(third - second == second - first != 0)
 
 
+def _bytes_of(state: State) -> int:
+    return _bytes(Counter(dict(state[1])))
+
+
 def _bytes(blocks: Counter[int]) -> int:
     return sum(size * count for size, count in blocks.items())
-
-
-def learning(machine: Script) -> State:
-    """How many optimizers and groups there are, and how many elements learn."""
-    groups = [
-        group["params"]
-        for each in machine.phases.optimizers
-        for group in each.attributes.get("param_groups") or ()
-        if isinstance(group, dict) and isinstance(group.get("params"), list)
-    ]
-    learn = sum(1 for group in groups for each in group if getattr(each, "requires_grad", False))
-    return len(machine.phases.optimizers), len(groups), learn
-
-
-@of_node
-def counted_in(node: ast.For | ast.While) -> tuple[tuple[str, int], ...]:
-    """The names that each turn of a loop adds a whole number to, once."""
-    found = []
-    for each in node.body:
-        if isinstance(each, ast.AugAssign) and isinstance(each.op, ast.Add):
-            target, by = each.target, each.value
-            number = by.value if isinstance(by, ast.Constant) else None
-            if isinstance(target, ast.Name) and type(number) is int and number:
-                found.append((target.id, number))
-    return tuple(each for each in found if [name for name, _ in found].count(each[0]) == 1)
-
-
-@of_node
-def set_in_branches(node: ast.AST) -> frozenset[str]:
-    """The names that a loop sets under a condition."""
-    branches = (each for each in ast.walk(node) if isinstance(each, ast.If))
-    return frozenset(name for each in branches for name in stored(each))
-
-
-def collected() -> str:
-    """Let Python look for garbage; returns the class of an object of the program's among it."""
-    debug = gc.get_debug()
-    gc.set_debug(gc.DEBUG_SAVEALL)
-    gc.collect()
-    gc.set_debug(debug)
-    name = next((each.cls.name for each in gc.garbage if type(each) is Instance), "")
-    gc.garbage.clear()
-    gc.collect()
-    return name
-
-
-def _line_of(name: str, node: ast.For | ast.While) -> int:
-    """The line of a loop that makes an object of a class; that of the loop if none does so."""
-    calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
-    made = (
-        each.lineno for each in calls if isinstance(each.func, ast.Name) and each.func.id == name
-    )
-    return next(made, node.lineno)
-
-
-def _is_bounded(node: ast.AST) -> bool:
-    """Whether a loop says itself that something is let go of again."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Delete):
-            return True
-        if isinstance(each, ast.Attribute) and each.attr in BOUNDS:
-            return True
-    return False

@@ -29,6 +29,8 @@ class Loops(Protocol):
 
     courses: list[Any]
     stepping: set[ast.stmt]
+    deciding: Any  # what is asked for by what decides something, see ``deciding.py``
+    restless: set[tuple[int, Any]]
 
     def forces(self, asked: Noted) -> None:
         """A branch is read that another answer leads to."""
@@ -39,6 +41,10 @@ class Loops(Protocol):
 
     def do_nothing(self, asked: list[Noted]) -> None:
         """A branch that these answers led to left everything as it was."""
+
+    def ends(self, node: ast.If) -> bool:
+        """Whether the branch of a test ends the loop, or a loop around it, that it stands in."""
+        raise NotImplementedError
 
 
 class Script(Machine):
@@ -77,6 +83,10 @@ class Script(Machine):
 
     def text_of(self, path: Value) -> SourceText | None:
         """The file of settings at ``path``, as the program writes it."""
+        raise NotImplementedError
+
+    def trees(self) -> list[ast.Module]:
+        """The modules of the project that were imported."""
         raise NotImplementedError
 
     def program_at(self, path: str) -> SourceText | None:

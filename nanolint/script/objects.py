@@ -193,7 +193,7 @@ class Values(Interpreter, Script):
         asked, events = len(self.asked), len(self.card.tape.events)
         found = super().call(function, arguments, keywords)
         if len(self.asked) > asked:
-            returned(self, found, asked, events)
+            returned(self, function, found, asked, events)
         return found
 
     def _logs(self, logger: Unknown, given: list[Value]) -> Value:

@@ -193,7 +193,7 @@ def _holds(machine: Script, value: Value, seen: set[int], depth: int) -> bool:
         )
     if isinstance(value, Function):
         frame = _Scope(value, value.closure)
-        return _names_reach(machine, value.node, frame, seen, depth - 1)
+        return _puts_there(value.node) or _names_reach(machine, value.node, frame, seen, depth - 1)
     return False
 
 

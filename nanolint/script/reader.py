@@ -186,7 +186,7 @@ class Reader(Values):
             return False
         if not any(later.evaluates(self, each, frame) for each in node.body):
             return False
-        questions = self.asked[asked:]
+        questions = list(filter(self.turns.deciding.asks_for, self.asked[asked:]))
         if questions and not self.turns.come(questions):
             return False
         if not (questions and later.asks_no_remainder(node)) and not later.may_hold(
@@ -204,6 +204,11 @@ class Reader(Values):
     def later(self) -> list[str]:
         """A doubt about what steps behind the last that is read do besides, if any."""
         return self._later[:1]
+
+    def trees(self) -> list[ast.Module]:
+        sources = (self._sources.get(name) for name in list(self.imported))
+        found = (parsed(each.text) for each in sources if each is not None)
+        return [each for each in found if each is not None]
 
     def lacks(self, owner: dict[Value, Value], key: Value) -> bool:
         names = self.imported[MAIN].names
@@ -277,6 +282,8 @@ class Reader(Values):
                 self._doubt_later(listed, node, frame)
                 raise
             self.executed.add(id(node))
+            if self.turns.courses:
+                self.turns.deciding.meets(node, frame)
             if len(self.asked) > asked:
                 deciding.sift(self, node, frame, asked)
             if ended is not None:

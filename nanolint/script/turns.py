@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.scopes import MISSING
 from nanolint.interpreter.statements import BREAK, RETURN, for_each, while_true
@@ -29,6 +29,7 @@ from nanolint.run.stop import AFTER
 from nanolint.script import alike, corpora, counting, growing, jumping
 from nanolint.script.changes import called, changed, loaded
 from nanolint.script.course import Course
+from nanolint.script.deciding import Deciding
 from nanolint.script.drifting import turns_that_reserve
 from nanolint.script.phases import TrainsAgain
 from nanolint.script.reaching import steps, trains
@@ -69,6 +70,8 @@ class Turns:
         self.outermost: Course | None = None  # of those that train, the one that was begun last
         self.is_over = False  # that loop is done
         self.courses: list[Course] = []  # of those that train, the innermost last
+        self.deciding = Deciding(machine)
+        self.restless: set[tuple[int, Any]] = set()  # values that turns of a loop set to and fro
         self._open: list[ast.stmt] = []  # the loops that are being run, the innermost last
         self._depths: list[int] = []  # of calls, at which they stand
         self._counted: list[tuple[ast.stmt, int]] = []  # those over numbers, with their turn
@@ -129,6 +132,10 @@ class Turns:
         """A branch that these answers led to left everything as it was."""
         for each in self.courses:
             each.do_nothing(asked)
+
+    def ends(self, node: ast.If) -> bool:
+        """See ``Loops.ends``."""
+        return any(node in ending(each.node) for each in self.courses)
 
     def may_jump(self, why: Unknown) -> None:
         """See ``Script.may_jump``."""
@@ -412,6 +419,22 @@ def _bound(node: ast.AST) -> tuple[tuple[str, ...], bool]:
         elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
             plain = False
     return tuple(names), plain
+
+
+@of_node
+def ending(node: ast.For | ast.While) -> frozenset[ast.If]:
+    """The statements of a loop that end it if a simple test holds."""
+    found, unseen = set[ast.If](), list(node.body)
+    while unseen:
+        each = unseen.pop()
+        if isinstance(each, (ast.With, ast.Try)):
+            unseen += each.body
+        elif isinstance(each, ast.If):
+            ands = (one for one in ast.walk(each.test) if isinstance(one, ast.BoolOp))
+            ends = any(isinstance(one, (ast.Break, ast.Return)) for one in each.body)
+            if ends and not any(isinstance(one.op, ast.And) for one in ands):
+                found.add(each)
+    return frozenset(found)
 
 
 @of_node

@@ -39,10 +39,28 @@ def value(formula: Formula, turn: int, symbols: Sequence[Any]) -> Any:
     return formula[1](value(formula[2], turn, symbols), value(formula[3], turn, symbols))
 
 
+def shifted(formula: Formula) -> Formula:
+    """That of the turn before."""
+    kind = formula[0]
+    if kind == "turn":
+        return kind, formula[1], formula[2] - formula[1], formula[3]
+    if kind == "of":
+        return kind, formula[1], shifted(formula[2]), shifted(formula[3])
+    return formula
+
+
 def holds(question: Question, turn: int, symbols: Sequence[Any]) -> Any:
     """The answer to a question in a turn."""
     how, one, other = question
     return how(value(one, turn, symbols), value(other, turn, symbols))
+
+
+def agrees(question: Question, answer: Any, turn: int, symbols: Sequence[Any]) -> bool:
+    """Whether a turn gives this answer; False if it cannot be told."""
+    try:
+        return bool(holds(question, turn, symbols)) == bool(answer)
+    except FAILURES:
+        return False
 
 
 def first(asked: Sequence[Asked], start: int, stop: int, symbols: Sequence[Any]) -> int | None:
