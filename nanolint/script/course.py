@@ -307,8 +307,8 @@ class Course:
         return False
 
     def _follow(self, after: int) -> list[int]:
-        """The turns to read from a state in which none stays, but which is known: to where it is
-        followed by one that is not, or by one in which turns stay."""
+        """The turns to read from a known state in which none stays: up to one that is followed by
+        another than those that are known, or by a state in which turns stay."""
 
         def found(values: list[Any]) -> tuple[int, int] | None:
             stop, symbols = values[0], values[1:]
