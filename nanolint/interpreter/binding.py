@@ -176,10 +176,16 @@ def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Fram
         stop = len(values) - behind
         values[star:stop] = [values[star:stop]]
     if len(values) != len(targets):
-        raise certain(ValueError(_mismatch(len(values), len(targets))))
+        error = ValueError(_mismatch(len(values), len(targets)))
+        raise error if _is_of_texts(value) else certain(error)
     values.reverse()
     for target in targets:
         assign(machine, target, values.pop(), frame)
+
+
+def _is_of_texts(value: Value) -> bool:
+    """Whether these are words of a line, or numbers: how many there are may be the machine's."""
+    return isinstance(value, (str, list)) and all(isinstance(each, (str, int)) for each in value)
 
 
 def _mismatch(values: int, names: int) -> str:

@@ -54,7 +54,7 @@ class Machine:
         self.module: Namespace | None = None
         self.line = 0
         self.steps = STEPS
-        self.presumes = False  # something of the machine that runs it: a file, a variable
+        self.presumes = False  # of who starts it: a file, a variable, a flag, how many cards
         self.is_bare = False  # packages that it may do without are taken for not installed
         self.trying = 0  # blocks that go on where something in them fails
         self.callers: list[tuple[Namespace | None, int, int]] = []  # module, line, call

@@ -11,7 +11,7 @@ from nanolint.script.executing import known
 from nanolint.script.training import read_text
 
 if TYPE_CHECKING:
-    from nanolint.interpreter.values import Value
+    from nanolint.interpreter.values import Instance, Value
     from nanolint.script.machine import Script
 
 TELL = ("echo", "secho", "clear")
@@ -28,7 +28,7 @@ def argparse(machine: Script, arguments: Value) -> Namespace:
         "alone": ALONE,
         "argparse_boolean": BOOLEAN,
         "refuse": Native("refuse", lambda why: refuses(machine, why), plain=False),
-        "parsed": Native("parsed", machine.flags.parsed, plain=False),
+        "parsed": Native("parsed", partial(_parsed, machine), plain=False),
         "assumed": Native("assumed", machine.doubts.append, plain=False),
         "unheard": Native("unheard", machine.unknown, plain=False),
     }
@@ -52,6 +52,15 @@ def click(machine: Script, argparse: Namespace) -> Namespace:
     names |= {each: silent(each) for each in TELL}
     names |= {each: silent(each) for each in ("Path", "Choice")}
     return Namespace("click", names)
+
+
+def _parsed(machine: Script, found: Instance, said: list[str]) -> None:
+    """Note what a parser found; whoever starts the script may give what has no default."""
+    machine.flags.parsed(found, said)
+    machine.presumes |= any(
+        not value and not isinstance(value, Unknown) and name not in said
+        for name, value in found.attributes.items()
+    )
 
 
 def typed(machine: Script) -> list[str] | Unknown:

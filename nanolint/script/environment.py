@@ -24,7 +24,6 @@ ALONE = {
         **dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NNODES"), "1"),
     },
 }
-LAUNCHERS = frozenset(name for names in ALONE.values() for name in names)  # which the line says
 SIZES = frozenset({"SLURM_NTASKS", "SLURM_NPROCS", "OMPI_COMM_WORLD_SIZE"})
 
 
@@ -55,7 +54,7 @@ class Environment(dict["Value", "Value"]):
 
     def __contains__(self, name: object) -> bool:
         found = super().__contains__(name)
-        self._machine.presumes |= not found and name not in LAUNCHERS
+        self._machine.presumes |= not found
         return found
 
     def get(self, name: Value, default: Value = None) -> Value:

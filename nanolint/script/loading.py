@@ -29,11 +29,13 @@ def load(machine: Script, file: Value, map_location: Value = None, *_: Value, **
         return empty(device, (machine.around.vocabulary,), INT32, chances.DATA)
     mapped = _mapped(machine, map_location)
     if mapped is machine.host:
+        machine.presumes = True
         return Stored(machine.place)
     if mapped is not None or map_location is None:
         own = saving.loaded(machine, path, mapped)
         if own is not None:
             return own
+    machine.presumes = True
     return machine.checkpoint.load(machine.place, is_placed=mapped is not None)
 
 

@@ -36,6 +36,7 @@ from nanolint.script import (
 from nanolint.script.chances import Start, drawn, moved_on, start
 from nanolint.script.compiling import compile_in_place, original
 from nanolint.script.deciding import returned
+from nanolint.script.environment import Environment
 from nanolint.script.machine import Script
 from nanolint.script.named_card import CardName
 from nanolint.script.seen import MORE
@@ -222,6 +223,8 @@ class Values(Interpreter, Script):
             is_of_host = isinstance(other, Tensor) and other.device is self.host
             if contents and is_of_host and not other.shape:
                 return self.unknown(CONTENTS)
+        if isinstance(right, Environment) and isinstance(left, str):
+            return (left in right) is isinstance(op, ast.In)
         if isinstance(right, CardName) and isinstance(op, (ast.In, ast.NotIn)):
             has = right.has(left)
             return has if isinstance(has, Unknown) else has is isinstance(op, ast.In)

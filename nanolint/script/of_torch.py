@@ -10,6 +10,7 @@ from nanolint.interpreter.values import Namespace, Native, Unknown, silent
 from nanolint.script import arrays, chances, loading, saving, settings
 from nanolint.script.array_functions import UNSIGNED
 from nanolint.script.printing import CUDA
+from nanolint.script.processes import count_of
 from nanolint.tensors.dtypes import FLOAT32, INT16, INT32, INT64
 from nanolint.tensors.tensor import empty
 
@@ -55,7 +56,7 @@ def accelerator(machine: Script) -> dict[str, Value]:
         "is_available": silent("is_available", value=True),
         "current_accelerator": silent("current_accelerator", machine.card),
         "current_device_index": silent("current_device_index", 0),
-        "device_count": silent("device_count", machine.around.cards or machine.around.world_size),
+        "device_count": Native("device_count", lambda: count_of(machine), plain=False),
         **{each: silent(each) for each in ("set_device_index", "synchronize")},
     }
     return {ACCELERATOR: Namespace(ACCELERATOR, known)}

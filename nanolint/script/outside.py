@@ -31,6 +31,7 @@ from nanolint.script.environment import environment_of
 from nanolint.script.executing import known, run
 from nanolint.script.named_card import name_of
 from nanolint.script.printing import COMMAND, prints
+from nanolint.script.processes import count_of
 from nanolint.source.settings_text import read_json, read_yaml
 from nanolint.source.toml_text import read_toml
 
@@ -259,7 +260,7 @@ def _of_card(machine: Script) -> dict[str, Value]:
     looks = ("_record_memory_history", "_dump_snapshot", "memory_summary", "empty_cache")
     return known | {
         "memory": Namespace("torch.cuda.memory", {name: silent(name) for name in looks}),
-        "device_count": silent("device_count", around.cards or around.world_size),
+        "device_count": Native("device_count", lambda: count_of(machine), plain=False),
         "set_device": Native("set_device", lambda name: _choose(machine, name), plain=False),
         "set_per_process_memory_fraction": Native(
             "set_per_process_memory_fraction", lambda *_: _fraction(machine), plain=False

@@ -36,6 +36,12 @@ QUIET = ("destroy_process_group", "monitored_barrier", "set_debug_level")
 NCCL = (None, "nccl", "cpu:gloo,cuda:nccl")  # the backends that are modelled
 
 
+def count_of(machine: Script) -> int:
+    """``device_count``: one for each process, if nobody says it."""
+    machine.presumes |= machine.around.cards is None
+    return machine.around.cards or machine.around.world_size
+
+
 def install(machine: Script) -> None:
     """Put it where programs look for it."""
     machine.library("torch.distributed").names.update(table(machine, machine.group))
@@ -105,6 +111,10 @@ def table(machine: Script, group: Group) -> dict[str, Value]:
         group.run_at_once()
         return None
 
+    def size() -> int:
+        machine.presumes |= group.size == 1  # a launcher may start more
+        return group.size
+
     names: dict[str, Value] = {
         name: Native(f"dist.{name}", partial(call, name), plain=False) for name in collectives
     }
@@ -117,12 +127,12 @@ def table(machine: Script, group: Group) -> dict[str, Value]:
         "dist.barrier", lambda *_, **__: _barrier(machine, group), plain=False
     )
     return names | {
-        "is_initialized": Native("is_initialized", lambda: group.formed),
+        "is_initialized": Native("is_initialized", lambda: size() > 0 and group.formed),
         "is_available": Native("is_available", lambda: True),
         "is_nccl_available": Native("is_nccl_available", lambda: True),
-        "is_torchelastic_launched": Native("is_torchelastic_launched", lambda: group.size > 1),
+        "is_torchelastic_launched": Native("is_torchelastic_launched", lambda: size() > 1),
         "get_rank": Native("get_rank", lambda *_, **__: 0, plain=False),
-        "get_world_size": Native("get_world_size", lambda *_, **__: group.size, plain=False),
+        "get_world_size": Native("get_world_size", lambda *_, **__: size(), plain=False),
         "get_backend": Native("get_backend", lambda *_, **__: "nccl", plain=False),
         "ReduceOp": Namespace("ReduceOp", {each: f"ReduceOp.{each}" for each in OPERATORS}),
     }

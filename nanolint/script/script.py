@@ -155,17 +155,27 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     tape, made_up = machine.card.tape, machine.made_up
     if tape.assumed or tape.doubts or machine.doubts or made_up.is_lost:
         return None
-    may_hang = machine.presumes or made_up.compared
-    if cause is Cause.CHECK and may_hang and not is_certain_anywhere(error):
-        return None
     if any(made_up.has(int(each)) for each in re.findall(r"\d+", words)):
         return None
     places = [blamed_by(error), machine.place]
     texts = {each.path: each.text for each in program.modules}
     own = [(each.path, each.line) for each in places if isinstance(each, Place)]
-    lines = tuple(dict.fromkeys([*own, *callers_of(error)]))
+    lines = _quoted(dict.fromkeys([*own, *callers_of(error)]), texts)
+    typed = machine.around.words or machine.around.assigned
+    asks = not typed and "sys.argv" in texts.get(machine.place.path, "")
+    may_hang = machine.presumes or made_up.compared or asks
+    if may_hang and _hangs(error, cause, lines) and not is_certain_anywhere(error):
+        return None
     name = error.value.cls.name if isinstance(error, Raised) else type(error).__name__
-    return Stop(cause, name, words, machine.phases.when, _quoted(lines, texts))
+    return Stop(cause, name, words, machine.phases.when, lines)
+
+
+def _hangs(error: BaseException, cause: Cause, lines: Iterable[Line]) -> bool:
+    """Whether a value fails that a start may give another; no key that the lines spell out."""
+    if isinstance(error, KeyError):
+        key = error.args[0]
+        return not key or not any(str(key) in each.source for each in lines)
+    return cause is Cause.CHECK or isinstance(error, ZeroDivisionError)
 
 
 def _quoted(lines: Iterable[tuple[str, int]], texts: dict[str, str]) -> tuple[Line, ...]:

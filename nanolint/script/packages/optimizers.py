@@ -25,6 +25,9 @@ class Optimizer:
     def add_param_group(self, group):
         params = group["params"]
         listed = [params] if isinstance(params, torch.Tensor) else list(params)
+        if listed and isinstance(listed[0], tuple):  # since PyTorch 2.6
+            group["param_names"] = [name for name, _ in listed]
+            listed = [p for _, p in listed]
         for name, value in self.defaults.items():
             group.setdefault(name, value)
         group["params"] = listed

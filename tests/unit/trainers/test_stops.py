@@ -1,0 +1,99 @@
+"""What is started otherwise or elsewhere does not stop for everybody: no error is said of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.gpus.lookup import find
+from nanolint.linting import registry
+from nanolint.linting.engine import lint
+from nanolint.linting.setup import Setup
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = """import argparse, os, sys
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn import functional as F
+
+class Config:
+    def __init__(self, free=False):
+        self.free = free
+
+parser = argparse.ArgumentParser()
+ADDED
+net = nn.Sequential(nn.Embedding(96, 32), nn.Linear(32, 96)).to("cuda")
+LINE
+optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
+for step in range(20):
+    x = torch.randint(96, (4, 9), device="cuda")
+    loss = F.cross_entropy(net(x[:, :-1]).flatten(0, 1), x[:, 1:].flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.fixture(scope="module", name="setup")
+def with_setup() -> Setup:
+    rules = tuple(each for each in registry.load().rules if each.code.startswith("NL6"))
+    return Setup(rules=rules, known_codes={}, targets=(find("rtx-4090"),))
+
+
+def said(setup: Setup, folder: Path, line: str, added: str = "") -> list[str]:
+    text = SCRIPT.replace("LINE", line).replace("ADDED", added)
+    return [each.message for each in lint(text, folder / "train.py", setup).diagnostics]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'assert "TOKEN" in os.environ',
+        'assert int(os.environ.get("WORLD_SIZE", 1)) > 1, "use torchrun"',
+        'if "RANK" not in os.environ: raise RuntimeError("use torchrun")',
+        'first, last = os.environ.get("RANGE", "").split(":")',
+        'share = 8 // int(os.environ.get("SHARES", "0"))',
+        'TABLE = {"a": 1}; TABLE[os.environ.get("MODE", "")]',
+        "assert torch.cuda.device_count() >= 8",
+        "one, two = list(range(torch.cuda.device_count()))",
+        "assert dist.is_initialized()",
+        "assert len(sys.argv) == 2",
+        "_, path = sys.argv",
+    ],
+)
+def test_what_is_set_where_it_is_started(line: str, setup: Setup, tmp_path: Path) -> None:
+    assert said(setup, tmp_path, line) == []
+
+
+@pytest.mark.parametrize(
+    ("added", "line"),
+    [
+        ("parser.add_argument('--path')", "assert args.path"),
+        ("parser.add_argument('--rows', type=int, default=0)", "share = 8 / args.rows"),
+        (
+            "parser.add_argument('--train', action='store_true')",
+            "if not args.train: raise ValueError('nothing to do')",
+        ),
+    ],
+)
+def test_a_flag_that_may_be_given(added: str, line: str, setup: Setup, tmp_path: Path) -> None:
+    assert said(setup, tmp_path, f"args = parser.parse_args()\n{line}", added) == []
+
+
+def test_the_settings_of_a_checkpoint(setup: Setup, tmp_path: Path) -> None:
+    line = "saved = torch.load('a.pt', map_location='cpu')\nassert Config(**saved['args']).free"
+    assert said(setup, tmp_path, line) == []
+
+
+def test_what_the_program_itself_has(setup: Setup, tmp_path: Path) -> None:
+    line = "os.environ.get('MODE')\nsizes = {'width': 32}\nsizes['wdith']"
+    assert said(setup, tmp_path, line) == ["the run stops before step 1: KeyError: 'wdith'"]
+
+
+def test_named_parameters(setup: Setup, tmp_path: Path) -> None:
+    line = "torch.optim.SGD(net.named_parameters(), lr=0.1)"
+    assert said(setup, tmp_path, line) == []
