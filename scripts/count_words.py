@@ -30,7 +30,7 @@ class Word(NamedTuple):
 WORDS = {
     "What": Word(720, "say what the function returns or does", r"\AWhat "),
     "behind": Word(118, "after", r"\bbehind\b"),
-    "where": Word(1102, "if", r"(?<![.\w])where\b(?!\()"),
+    "where": Word(1101, "if", r"(?<![.\w])where\b(?!\()"),
     "but for": Word(25, "except", r"\bbut for\b"),
     "beside": Word(80, "next to, in addition to", r"\bbeside\b"),
 }
