@@ -129,7 +129,8 @@ def sift(machine: Script, node: ast.stmt, frame: Frame, start: int) -> None:
     if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         bound = [_bound(machine, each, frame) for each in targets]
-        if not all(map(_is_light, bound)) or (None in bound and reaches_card(machine, node, frame)):
+        clears = any(each is None for each in bound)  # == would look into a number
+        if not all(map(_is_light, bound)) or (clears and reaches_card(machine, node, frame)):
             return
     elif not isinstance(node, ast.Expr) or reaches_card(machine, node, frame):
         return
