@@ -169,6 +169,8 @@ OUTSIDE = {
     "assert that holds": "assert 96 % 32 == 0",
     "raise": "if net[1].weight.shape[0] != 100: raise ValueError('a vocabulary of 100')",
     "dropout": "nn.Dropout(1.5)",
+    "heads": "nn.MultiheadAttention(100, 3)",
+    "heads that divide": "nn.MultiheadAttention(96, 3)",
     "linear argument": "nn.Linear(2, 2, biass=False)",
     "before __init__": "class M(nn.Module):\n    def __init__(self):\n"
     "        self.a = nn.Linear(2, 2)\nM()",

@@ -142,6 +142,7 @@ class MultiheadAttention(Module):
         dtype=None,
     ):
         super().__init__()
+        assert embed_dim % num_heads == 0, "embed_dim must be divisible by num_heads"
         if add_bias_kv or add_zero_attn or {kdim, vdim} - {None, embed_dim}:
             raise NotImplementedError("nn.MultiheadAttention with keys of their own")
         self.embed_dim = embed_dim
