@@ -3,10 +3,9 @@
 A function of the program takes its arguments over from the caller; what Python calls in C holds
 them until it returns, and so does a module, whose ``__call__`` passes them on from a tuple.
 
-Arguments that do not fit, if the program itself calls what it wrote: Python refuses them.
-
-What a library calls is given what nanolint takes it to give, and what stands under a decorator that
-is not known may take other arguments.
+If the program calls its own function with arguments that do not fit, Python refuses them. A
+library may call it otherwise, and a function under an unknown decorator may take other arguments:
+then it is not certain.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from nanolint.interpreter.certain import certain, is_certain, refusal
 from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.machine import DEPTH
 from nanolint.interpreter.scopes import MISSING, Frame, generates
-from nanolint.interpreter.torch import calling
+from nanolint.interpreter.torch import signatures
 from nanolint.interpreter.torch.constructors import construct
 from nanolint.interpreter.torch.modules import HOOKS, PRE_HOOKS, make_parameter
 from nanolint.interpreter.values import (
@@ -186,10 +185,11 @@ def _native(
     if function.name not in WORK_OUT and not function.name.startswith(OPERATIONS):
         arguments = [unnoted(each) for each in arguments]
         keywords = {name: unnoted(each) for name, each in keywords.items()}
-    for name in keywords:
-        if function.name.startswith("F.") and calling.takes_no(function.name, name):
-            words = f"{function.name[2:]}() got an unexpected keyword argument '{name}'"
-            raise certain(TypeError(words), Cause.ARGUMENT)
+    if keywords and function.name.startswith("F."):
+        for name in keywords:
+            if signatures.takes_no(function.name, name):
+                words = f"{function.name[2:]}() got an unexpected keyword argument '{name}'"
+                raise certain(TypeError(words), Cause.ARGUMENT)
     try:
         found = function.function(*arguments, **keywords)
         if function.plain and machine.made_up.numbers:
@@ -323,7 +323,7 @@ def _bound(
         elif spec.kwarg is not None:
             rest[name] = keywords.pop(name)
         elif function.owner is not None and not function.module.path:
-            if calling.takes_no(function.owner.name, name):
+            if signatures.takes_no(function.owner.name, name):
                 words = f"{function.owner.name}.__init__() got an unexpected keyword argument"
                 raise certain(TypeError(f"{words} '{name}'"), Cause.ARGUMENT)
             # A class of a library, in a text of nanolint's own: another release may know it.

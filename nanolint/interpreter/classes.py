@@ -8,7 +8,7 @@ from nanolint.interpreter import descriptors
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.records import VALIDATES, Field, check_frozen, fields_of, fill, made_by
 from nanolint.interpreter.scopes import Frame, Kind
-from nanolint.interpreter.torch import calling
+from nanolint.interpreter.torch import signatures
 from nanolint.interpreter.torch.tables import TABLES, Table
 from nanolint.interpreter.values import (
     ANNOTATION,
@@ -182,7 +182,7 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
     if owner.opened is not None:
         return owner.opened
     error = AttributeError(f"'{owner.cls.name}' object has no attribute '{name}'")
-    raise certain(error) if calling.has_no(owner.cls, name) else error
+    raise certain(error) if signatures.has_no(owner.cls, name) else error
 
 
 def _bind(machine: Machine, value: Value, owner: Value, name: str = "") -> Value:

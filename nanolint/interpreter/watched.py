@@ -1,18 +1,14 @@
 """Numbers that note what their value decides, and numbers that stand for what only a run knows.
 
-Numbers of a program that note what their value decides.
-
 A rate is handed on, multiplied and put into the groups of an optimizer, and nobody looks at it.
 Whoever does look asks the reading's ``Asked`` about it, so that a program with another number there
 has the same tape if the answers are the same. Only fractions are watched: none is a size, an
 index or a count, which CPython takes from a whole number without asking its class.
 
-Numbers that only a run tells: whole ones, whose differences are known, and fractions.
-
-Numbers that stand for others which only a run knows: the tokens of a file, an object's id.
-
-Memory does not follow them, or the run is in doubt. What is worked out of one is made up, too, and
-is not told to people. They are known by their values, as they are plain numbers wherever they go:
+Of a whole number that only a run tells the difference to others may be known. Some numbers stand
+for others: the tokens of a file, an object's id. Memory does not follow those, or the run is in
+doubt. What is worked out of one is made up, too, and is not told to people. They are known by their
+values, as they are plain numbers wherever they go:
 another number of the same value is taken for one, and then is not told either.
 """
 

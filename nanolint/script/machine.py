@@ -67,7 +67,6 @@ class Script(Machine):
     phases: Phases
     turns: Loops
     printed: Printed
-    goes_back: bool  # a backward pass has begun
     seen: Seen
     group: Group  # the processes
     cards: Cards

@@ -11,6 +11,7 @@ class Printed:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.is_over = False  # a backward pass has begun: what comes now is not told
         self._open: str | None = ""  # the line that has not ended; None where it is not known
 
     def put(self, text: str | None, end: str | None) -> None:

@@ -23,7 +23,7 @@ def prints(machine: Script) -> Native:
         *values: Value, sep: Value = " ", end: Value = "\n", file: Value = None, **_: Value
     ) -> None:
         machine.breaks("print")
-        if machine.goes_back or machine.made_up.is_lost:
+        if machine.printed.is_over or machine.made_up.is_lost:
             return
         if machine.card.tracer is not None or file is not None:
             return

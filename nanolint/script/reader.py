@@ -105,7 +105,6 @@ class Reader(Values):
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
         self.seen, self.printed = Seen(), Printed()
-        self.goes_back = False
         self.group = Group(around.world_size, card.release)
         self.cards = Cards(around.cards)
         training.install(self, self._libraries)
@@ -334,7 +333,7 @@ class Reader(Values):
         self.phases.happens(what)
         if what is Event.BACKWARD:
             self.seen.went_back()
-            self.goes_back = True  # what is printed from here on is not told
+            self.printed.is_over = True
             self.group.settle()
         elif what in (Event.TRAINS, Event.EVALUATES):
             self.seen.evaluates()

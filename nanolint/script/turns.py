@@ -156,6 +156,7 @@ class Turns:
                 raise
             self.stepping.discard(node)
             self.left = True
+            self.is_over = not self.courses
             if node is self._passing and isinstance(node, ast.For):
                 self._accumulates = self._machine.seen.passes > 1
             if node in self._making:  # each of its turns trains a model of its own

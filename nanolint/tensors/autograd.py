@@ -1,16 +1,11 @@
-"""Autograd: which operation made a tensor, what that saved, and the backward pass.
-
-Autograd: which tensors wait for a backward pass, and in which order it runs.
+"""Autograd: which tensors wait for a backward pass, what operations save, and the pass itself.
 
 As torch/csrc/autograd: engine.cpp, functions/accumulate_grad.h. A node holds what its operation
 saved until it has run. A leaf keeps its first gradient if that lies as the leaf does.
 
-Gradients on their way: matched to what they are of, and summed as they meet.
-
-As torch/csrc/autograd: engine.cpp, input_buffer.cpp. Gradients of one tensor are summed in place
-if nobody else looks at the first.
-
-Hooks on what operations save for the backward pass (``saved_tensors_hooks``).
+A gradient is summed to the shape of its input and cast to its type. Two gradients of one tensor are
+summed in place if nobody else looks at the first (input_buffer.cpp). What operations save goes
+through hooks if the program has set any (``saved_tensors_hooks``).
 """
 
 from __future__ import annotations

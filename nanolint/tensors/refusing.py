@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.tensors.dtypes import BOOL, COMPLEX, FLOATING, INT32, INT64, UINT8
+from nanolint.tensors.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, INT32, INT64, UINT8
 from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
 
 def scalar_name(dtype: Dtype) -> str:
     """``BFloat16``, as PyTorch's messages have it."""
-    return NAMES.get(str(dtype).removeprefix("torch."), str(dtype))
+    return NAMES.get(dtype.name, dtype.name)
 
 
 def sizes(shape: Shape) -> str:
@@ -180,9 +180,7 @@ def attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
     """The operands of ``F.scaled_dot_product_attention``, after autocast (sdp_utils.cpp and
     attention.cpp, ``validate_sdpa_input``)."""
     if not (q.dtype is k.dtype is v.dtype):
-        one, two, three = (
-            LOWER.get(str(each.dtype).removeprefix("torch."), "float") for each in (q, k, v)
-        )
+        one, two, three = (LOWER.get(each.dtype.name, "float") for each in (q, k, v))
         raise Refused(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{one} key.dtype: {two} and value.dtype: {three} instead."
@@ -196,7 +194,7 @@ def attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
         raise _unequal_batches(*_as_batches(q, k, v))
     if mask is None:
         return
-    if mask.dtype is not BOOL and mask.dtype is not q.dtype and str(mask.dtype) != "float32":
+    if mask.dtype is not BOOL and mask.dtype not in (q.dtype, FLOAT32):
         raise Refused(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
             f"attn_mask.dtype: {mask.dtype} and  query.dtype: {q.dtype} instead."

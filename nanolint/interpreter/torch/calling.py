@@ -1,16 +1,7 @@
-"""Calls of operations: settings come in PyTorch's words, and what is not known has a place.
-
-Which names PyTorch's classes have in any release: what is none of them is the script's mistake.
-
-``signatures.json`` is written by scripts/build_torch_signatures.py. It is read when a name is
-missing, so a script without mistakes pays nothing.
-"""
+"""Calls of operations: settings come in PyTorch's words, and what is not known has a place."""
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.certain import refusal
@@ -29,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.interpreter.machine import Machine
-    from nanolint.interpreter.values import Class, Value
+    from nanolint.interpreter.values import Value
 
 
 # Operations that a number takes part in, whatever it is, without and with an underscore.
@@ -193,47 +184,3 @@ def device_of(machine: Machine, named: Value, number: Value = None) -> Device | 
         own = given if isinstance(given, int) else None
         return machine.numbered(own) if kind == "cuda" else machine.host
     raise machine.unread(f"the device {named!r} is not known")
-
-
-# Of these all attributes are in the list: others set more in their constructors.
-WHOLE = frozenset(
-    {
-        *("Module", "Linear", "Embedding", "LayerNorm", "RMSNorm", "Dropout", "Sequential"),
-        *("ModuleList", "ModuleDict", "GELU", "SiLU", "ReLU", "Identity"),
-        *("Optimizer", "SGD", "Adam", "AdamW"),
-    }
-)
-
-
-@cache
-def _tables() -> dict[str, dict[str, frozenset[str]]]:
-    text = Path(__file__).with_name("signatures.json").read_text("utf-8")
-    said = json.loads(text)
-    return {
-        kind: {name: frozenset(words.split()) for name, words in table.items()}
-        for kind, table in said.items()
-    }
-
-
-def takes_no(name: str, argument: str) -> bool:
-    """Whether a class (``Linear``) or function (``F.rms_norm``) certainly has no such argument."""
-    arguments = _tables()["arguments"].get(name)
-    return arguments is not None and argument not in arguments
-
-
-def tensors_have_no(name: str) -> bool:
-    """Whether no tensor has such an attribute."""
-    return name not in _tables()["attributes"]["Tensor"] and not name.startswith("__")
-
-
-def has_no(cls: Class, name: str) -> bool:
-    """Whether objects of ``cls`` certainly have no such attribute, unless the program sets it."""
-    libraries = [each for each in cls.mro if not each.module.path]
-    known = {each.name for each in libraries}
-    if name.startswith("__") or not known <= WHOLE | {"object"}:
-        return False
-    base = "Optimizer" if "Optimizer" in known else "Module"
-    attributes, arguments = _tables()["attributes"], _tables()["arguments"]
-    return not any(
-        name in table.get(each, ()) for each in (*known, base) for table in (attributes, arguments)
-    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.operators import BINARY, COMPARE, UNARY
-from nanolint.interpreter.torch import calling, hooks
+from nanolint.interpreter.torch import hooks, signatures
 from nanolint.interpreter.torch.calling import card_of, device_of, operation
 from nanolint.interpreter.values import (
     CONTENTS,
@@ -79,7 +79,7 @@ def attribute(machine: Machine, x: Tensor, name: str) -> Value:
     extra = machine.tensor_attributes.get(x, {})
     if name in extra:
         return extra[name]
-    if calling.tensors_have_no(name):
+    if signatures.tensors_have_no(name):
         raise certain(AttributeError(f"'Tensor' object has no attribute '{name}'"))
     raise AttributeError(f"Tensor.{name} is not known")
 

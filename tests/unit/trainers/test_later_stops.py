@@ -47,6 +47,15 @@ def test_the_step_is_named(tmp_path: Path, test: str, line: str, said: str) -> N
     assert (found["trust"], found["doubts"]) == ("read", [])
 
 
+def test_what_fails_after_the_last_step_is_a_warning(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    evaluates = "net.eval()\nwith torch.no_grad():\n    net(x).vieww(3)\n"
+    text = SCRIPT.format(test="if step == 1000:", line="pass") + evaluates
+    script.write_text(text, encoding="utf-8")
+    done = nanolint(str(script), "--gpu=rtx-4090")
+    assert "warning[NL606]: the run stops after the last step: AttributeError" in done.out
+
+
 def test_a_later_step_that_never_comes_stops_nothing(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(SCRIPT.format(test="if step == 1000:", line="nett()"), encoding="utf-8")

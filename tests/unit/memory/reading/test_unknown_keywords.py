@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.interpreter.torch import calling
+from nanolint.interpreter.torch import signatures
 from validation.read_scripts import NotRead, read_whole
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def test_a_keyword_that_no_release_has_stops_the_run(tmp_path: Path) -> None:
 def test_a_keyword_that_is_not_known_is_a_doubt_with_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calling, "takes_no", lambda *_: False)
+    monkeypatch.setattr(signatures, "takes_no", lambda *_: False)
     lines = [f"{each}, never_heard_of=1)" for each in MADE]
     (tmp_path / "train.py").write_text(BEFORE + "\n".join(lines) + AFTER, encoding="utf-8")
     found = read_whole(tmp_path, "python train.py", "a100-80gb", (2, 15), eager=False)

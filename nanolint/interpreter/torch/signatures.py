@@ -1,0 +1,58 @@
+"""Which names PyTorch's classes and functions have in any release: another is the script's mistake.
+
+``signatures.json`` is written by scripts/build_torch_signatures.py. It is read when first asked,
+and its words are told apart only then: most checks ask for the arguments of a few functions.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nanolint.interpreter.values import Class
+
+# Of these all attributes are in the list: others set more in their constructors.
+WHOLE = frozenset(
+    {
+        *("Module", "Linear", "Embedding", "LayerNorm", "RMSNorm", "Dropout", "Sequential"),
+        *("ModuleList", "ModuleDict", "GELU", "SiLU", "ReLU", "Identity"),
+        *("Optimizer", "SGD", "Adam", "AdamW"),
+    }
+)
+
+
+@cache
+def _tables() -> dict[str, dict[str, str]]:
+    """Names of classes and functions, each with its words in one line."""
+    text = Path(__file__).with_name("signatures.json").read_text("utf-8")
+    found: dict[str, dict[str, str]] = json.loads(text)
+    return found
+
+
+def takes_no(name: str, argument: str) -> bool:
+    """Whether a class (``Linear``) or function (``F.rms_norm``) certainly has no such argument."""
+    arguments = _tables()["arguments"].get(name)
+    return arguments is not None and argument not in arguments.split()
+
+
+def tensors_have_no(name: str) -> bool:
+    """Whether no tensor has such an attribute."""
+    return name not in _tables()["attributes"]["Tensor"].split() and not name.startswith("__")
+
+
+def has_no(cls: Class, name: str) -> bool:
+    """Whether objects of ``cls`` certainly have no such attribute, unless the program sets it."""
+    libraries = [each for each in cls.mro if not each.module.path]
+    known = {each.name for each in libraries}
+    if name.startswith("__") or not known <= WHOLE | {"object"}:
+        return False
+    base = "Optimizer" if "Optimizer" in known else "Module"
+    tables = _tables()
+    return not any(
+        name in tables[kind].get(each, "").split()
+        for each in (*known, base)
+        for kind in ("attributes", "arguments")
+    )
