@@ -89,6 +89,15 @@ INSIDE = {
     "embedding of fractions": "net[0](x.float())",
     "embedding of small numbers": "net[0](x.to(torch.int16))",
     "embedding of int32": "net[0](x.int())",
+    "a row of a table": "net[0](torch.arange(97, device='cuda'))",
+    "the last row of a table": "net[0](torch.arange(90, 96, device='cuda'))",
+    "numbers by chance": "net[0](torch.randint(9000, (64, 64), device='cuda'))",
+    "an index": "h[0][torch.arange(1, 10, device='cuda')]",
+    "an index that was changed": "y = torch.arange(97, device='cuda'); y %= 96; net[0](y)",
+    "a part of a table's rows": "net[0](torch.arange(99, device='cuda')[None, :96])",
+    "class beyond": "F.cross_entropy(net(x).flatten(0, 1), torch.full((36,), 96, device='cuda'))",
+    "class to ignore": "F.cross_entropy(net(x).flatten(0, 1),"
+    " torch.full((36,), -100, device='cuda'))",
     # Norms, attention, losses.
     "layer_norm": "F.layer_norm(h, (31,))",
     "layer_norm of two": "F.layer_norm(h, (9, 32))",
@@ -179,6 +188,21 @@ OUTSIDE = {
     "optimizer argument": "torch.optim.AdamW(net.parameters(), learning_rate=1)",
     "prefetch": "DataLoader([1, 2], num_workers=0, prefetch_factor=2)",
     "sampler and shuffle": "DataLoader([1, 2], sampler=SequentialSampler([1, 2]), shuffle=True)",
+    "key": "SIZES = {'small': 1}\nSIZES['smal']",
+    "exit": "import sys\nif 96 % 100: sys.exit('no such size')",
+    "exit that is caught": "import sys\ntry: sys.exit(1)\nexcept SystemExit: pass",
+    "betas": "torch.optim.AdamW(net.parameters(), betas=(0.9, 95))",
+    "learning rate": "torch.optim.SGD(net.parameters(), lr=-0.1)",
+    "end of a schedule": "plan = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-3, 9)\n"
+    "for _ in range(10): plan.step()",
+    "schedule": "plan = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-3, 9)\n"
+    "for _ in range(9): plan.step()",
+    "fused and foreach": "torch.optim.AdamW(net.parameters(), fused=True, foreach=True)",
+    "missing weights": "net.load_state_dict({'0.weight': net[0].weight})",
+    "missing weights, not strictly": "net.load_state_dict({'0.weight': net[0].weight},"
+    " strict=False)",
+    "weights of another shape": "net.load_state_dict({**net.state_dict(),"
+    " '1.bias': torch.zeros(95, device='cuda')})",
     "missing argument": "def f(a, b): return a\nf(1)",
     "before it is bound": "def f():\n    n += 1\nf()",
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter.counted import COUNTED, pinned
 from nanolint.interpreter.counted import converted as by_turn
 from nanolint.interpreter.counted import plain as unnoted
-from nanolint.interpreter.exceptions import let_go
+from nanolint.interpreter.exceptions import leave, let_go
 from nanolint.interpreter.scopes import MISSING
 from nanolint.interpreter.texts_of import text_of
 from nanolint.interpreter.values import (
@@ -56,7 +56,7 @@ def convert(
             return by_turn(kind, arguments[0])
         arguments = [pinned(each) if kind is range else unnoted(each) for each in arguments]
     if issubclass(kind, BaseException):
-        return kind(*[each if isinstance(each, str) else repr(each) for each in arguments])
+        return kind(*[each if isinstance(each, (str, int)) else repr(each) for each in arguments])
     if kind is dict:
         found: dict[Value, Value] = {}
         machine.call(machine.attribute(found, "update"), arguments, keywords)
@@ -94,10 +94,6 @@ def convert(
             machine.made_up.follow(converted, arguments)
         return converted
     return machine.unknown(f"{kind.__name__}(...)")
-
-
-def _left(machine: Machine) -> Value:
-    raise machine.unread("the program ends here")
 
 
 def _type(machine: Machine, value: Value, *more: Value) -> Value:
@@ -179,8 +175,8 @@ def table(machine: Machine) -> dict[str, Value]:
     looks("min", lambda *values, **options: _extreme(machine, min, values, **options))
     looks("max", lambda *values, **options: _extreme(machine, max, values, **options))
     plain("input", lambda *_: machine.unknown("typed input"))
-    looks("exit", lambda *_: _left(machine))
-    looks("quit", lambda *_: _left(machine))
+    looks("exit", lambda *given: leave(machine, *given))
+    looks("quit", lambda *given: leave(machine, *given))
     looks("isinstance", machine.instance_of)
     looks("issubclass", lambda one, other: _derives(machine, one, other))
     looks("hasattr", lambda owner, name: _has(machine, owner, name))

@@ -52,7 +52,7 @@ def refusal(error: Refused) -> Exception:
     cause = Cause.OPERANDS
     if error.of_graph:
         cause = Cause.GRAPH
-    elif error.kind is IndexError:
+    elif error.of_index:
         cause = Cause.INDEX
     found = certain(error.kind(str(error)), cause)
     if error.blamed is not None:

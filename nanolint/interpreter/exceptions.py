@@ -32,6 +32,7 @@ CATCHABLE = (
     OSError,
     RuntimeError,
     StopIteration,
+    SystemExit,
     TypeError,
     ValueError,
     Raised,
@@ -65,7 +66,7 @@ def let_go(error: BaseException | None) -> None:
         error = behind
 
 
-def raised(error: Exception) -> Value:
+def raised(error: BaseException) -> Value:
     """What the program has as the exception."""
     return error.value if isinstance(error, Raised) else error
 
@@ -93,7 +94,7 @@ def callers_of(error: BaseException) -> list[tuple[str, int]]:
     return found[::-1]
 
 
-def _hold(error: Exception, names: list[dict[str, Value]]) -> None:
+def _hold(error: BaseException, names: list[dict[str, Value]]) -> None:
     """An exception holds its traceback, and that the frames of the calls."""
     if isinstance(error, Raised):
         error.value.attributes["__traceback__"] = names
@@ -161,7 +162,7 @@ def _catches(node: ast.Try) -> bool:
 
 
 def _handler(
-    machine: Machine, handlers: list[ast.ExceptHandler], error: Exception, frame: Frame
+    machine: Machine, handlers: list[ast.ExceptHandler], error: BaseException, frame: Frame
 ) -> ast.ExceptHandler | None:
     for handler in handlers:
         if handler.type is None:
@@ -182,12 +183,21 @@ def throw(machine: Machine, node: ast.Raise, frame: Frame) -> None:
     if isinstance(value, (type, Class)):
         value = machine.call(value, [])
     error = Raised(value) if isinstance(value, Instance) else value
+    if isinstance(error, SystemExit):
+        leave(machine, *error.args)
     if isinstance(error, CATCHABLE):
         raise _own(error, is_own=bool(frame.module.path))
     raise machine.unread(f"raises {value!r}")
 
 
-def _own(error: Exception, *, is_own: bool) -> Exception:
+def leave(machine: Machine, code: Value = None, *_: Value) -> Value:
+    """``sys.exit(code)``: a text, or a number but 0, says that the run has failed."""
+    if type(code) in (str, int) and code and not machine.may_be_started_otherwise:
+        raise certain(SystemExit(code), Cause.CHECK)
+    raise machine.unread("the program ends here")
+
+
+def _own(error: BaseException, *, is_own: bool) -> BaseException:
     """What the program raises, or a text of nanolint's as PyTorch does; what such a text does not
     model is not PyTorch's."""
     if is_own:

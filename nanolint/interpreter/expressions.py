@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.interpreter import counted, operators
 from nanolint.interpreter.calls import settle
+from nanolint.interpreter.certain import certain
 from nanolint.interpreter.exceptions import let_go
 from nanolint.interpreter.scopes import MISSING, Frame, Kind
 from nanolint.interpreter.values import Formed, Function, Instance, Unknown, Unread
@@ -331,7 +332,13 @@ def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Value:
     owner = machine.evaluate(node.value, frame)
     index = machine.evaluate(node.slice, frame)
     machine.at(frame.module, node.lineno)
-    return machine.item(owner, index)
+    try:
+        return machine.item(owner, index)
+    except KeyError as error:
+        lacks = type(owner) is dict and machine.lacks(ast.unparse(node.value), index)
+        if lacks:
+            certain(error)
+        raise
 
 
 def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Value:

@@ -240,6 +240,9 @@ class Interpreter(Machine):
     def runs(self, function: Function) -> None:
         self.layers.runs(function)
 
+    def says(self, *words: str) -> bool:
+        return any(word in each.text for each in self._sources.values() for word in words)
+
     def load(self, name: str) -> Value:
         module = self._loaded(name)
         within, _, own = name.rpartition(".")

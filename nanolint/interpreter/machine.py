@@ -181,8 +181,17 @@ class Machine:
         """``len()`` of what is not known."""
         return value.bare()
 
-    def lacks(self, _owner: dict[Value, Value], _key: Value) -> bool:
-        """Whether a dictionary is known to lack a key in the run, too."""
+    def says(self, *words: str) -> bool:
+        """Whether one of these stands in the program's text."""
+        raise NotImplementedError
+
+    def lacks(self, _dictionary: str, _key: Value) -> bool:
+        """Whether a dictionary of this name is known to lack a key in the run, too."""
+        return False
+
+    @property
+    def may_be_started_otherwise(self) -> bool:
+        """Whether what was read so far may hang on how it is started, or on the machine."""
         return False
 
     def happens(self, what: Event) -> None:

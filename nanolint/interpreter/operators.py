@@ -8,7 +8,6 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.certain import certain
 from nanolint.interpreter.counted import looked_up
 from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.scopes import MISSING
@@ -236,7 +235,7 @@ def item(machine: Machine, owner: Value, index: Value) -> Value:
             return owner[index]
         found = owner.get(index, MISSING)
         if found is MISSING:
-            raise certain(KeyError(index)) if machine.lacks(owner, index) else KeyError(index)
+            raise KeyError(index)
         return found
     if isinstance(owner, (str, bytes, list, tuple, range)):
         return owner[index]

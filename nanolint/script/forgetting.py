@@ -8,7 +8,15 @@ from nanolint.interpreter.binding import forget, not_entered
 from nanolint.interpreter.forms import PLAIN
 from nanolint.interpreter.values import Function, Instance, Unknown
 from nanolint.interpreter.watched import Index
-from nanolint.script.changes import called, changed, changed_of, set_by_place, set_to_numbers
+from nanolint.script.changes import (
+    called,
+    changed,
+    changed_of,
+    loaded,
+    set_by_place,
+    set_to_numbers,
+)
+from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     import ast
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
 
 def forget_all(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> None:
     """What it binds, and what it changes in place, is not known from here on."""
+    forget_numbers(node, frame)
     counts = [name for name in set_to_numbers(node) if isinstance(frame.find(name), (int, Index))]
     forget(machine, node, frame, why)
     for name in counts:
@@ -43,6 +52,16 @@ def forget_all(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> N
                 found = value.closure.find(name)
                 if isinstance(found, (list, dict, set)):
                     rebind(value.closure, name, why)
+
+
+def forget_numbers(node: ast.stmt, frame: Frame) -> None:
+    """It may have written into any tensor that it names, or that an object holds."""
+    for name in loaded(node):
+        value = frame.find(name)
+        inside = value.attributes.values() if isinstance(value, Instance) else (value,)
+        for each in inside:
+            if isinstance(each, Tensor) and each.storage is not None:
+                each.storage.changed = True
 
 
 def _forget_held(machine: Script, holder: Value, attribute: str, why: Unknown) -> None:

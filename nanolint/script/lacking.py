@@ -13,24 +13,44 @@ if TYPE_CHECKING:
     from nanolint.interpreter.values import Value
 
 
-def never_set(texts: Iterable[str], main: str, name: str, key: Value) -> bool:
-    """Whether ``main`` writes the dictionary ``name`` out whole, and none of ``texts`` could put
-    ``key`` into one of that name: ``config = {k: globals()[k] for k in config_keys}``."""
-    tree = parsed(main)
-    written = [
-        each.value
-        for each in (() if tree is None else tree.body)
-        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == name
-    ]
-    if len(written) != 1 or not isinstance(written[0], (ast.Dict, ast.DictComp)):
-        return False
-    trees = [parsed(each) for each in texts]
-    return not any(
-        _may_set(each, name, key) for tree in trees if tree is not None for each in ast.walk(tree)
+def never_set(texts: Iterable[str], name: str, key: Value) -> bool:
+    """Whether the dictionary ``name`` is written out whole wherever it is bound, and none of
+    ``texts`` could put ``key`` into one of that name: ``config = {k: globals()[k] for k in keys}``.
+    """
+    nodes = [each for tree in map(parsed, texts) if tree is not None for each in ast.walk(tree)]
+    bound = [each for each in nodes if _binds(each, name)]
+    return (
+        bool(bound)
+        and all(map(_is_written_out, bound))
+        and not any(_may_set(each, name, key) for each in nodes)
+    )
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    """Whether a node gives a name a value, at whatever place."""
+    if isinstance(node, (ast.Assign, ast.Delete)):
+        return any(ast.unparse(each) == name for each in node.targets)
+    if isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
+        return ast.unparse(node.target) == name
+    return False
+
+
+def _is_written_out(node: ast.AST) -> bool:
+    value = getattr(node, "value", None)
+    return isinstance(value, ast.DictComp) or (
+        isinstance(value, ast.Dict) and None not in value.keys
     )
 
 
 def _may_set(node: ast.AST, name: str, key: Value) -> bool:
+    if isinstance(node, ast.arg):
+        return node.arg == name
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return any((each.asname or each.name) == name for each in node.names)
+    if isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Store):
+        return any(ast.unparse(each) == name for each in node.elts)
+    if isinstance(node, (ast.For, ast.comprehension)):
+        return ast.unparse(node.target) == name
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
         if isinstance(node.slice, ast.Constant):
             return bool(node.slice.value == key)

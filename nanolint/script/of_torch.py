@@ -11,6 +11,7 @@ from nanolint.script import arrays, chances, loading, saving, settings
 from nanolint.script.array_functions import UNSIGNED
 from nanolint.script.printing import CUDA
 from nanolint.script.processes import count_of
+from nanolint.tensors import held
 from nanolint.tensors.dtypes import FLOAT32, INT16, INT32, INT64
 from nanolint.tensors.tensor import empty
 
@@ -133,7 +134,14 @@ def _without_bounds(machine: Script) -> Native:
         sizes = () if "size" in options else given[-1:]
         bounds = [1 for _ in given[: len(given) - len(sizes)]]
         named = {name: each for name, each in options.items() if name not in ("low", "high")}
-        return chances.start(machine, machine.call(made, [*bounds, *sizes], named))
+        found = machine.call(made, [*bounds, *sizes], named)
+        low, high = options.get("low", 0), options.get("high")
+        if bounds:
+            high = given[len(bounds) - 1]
+            low = given[0] if len(bounds) == 2 else low
+        if type(low) is type(high) is int and not any(map(machine.made_up.has, (low, high))):
+            found.held = held.Drawn(low, high)
+        return chances.start(machine, found)
 
     return Native("randint", randint, plain=False)
 

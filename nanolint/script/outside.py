@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter.exceptions import leave
 from nanolint.interpreter.plain import ordered
 from nanolint.interpreter.torch.calling import device_of
 from nanolint.interpreter.values import Namespace, Native, Unknown, silent
@@ -229,7 +230,7 @@ def _interpreter(machine: Script) -> dict[str, Value]:
         "argv": words if isinstance(words, Unknown) else [COMMAND, *words],
         "path": [],
         "modules": machine.imported,
-        "exit": Native("exit", lambda *_: _ends(machine), plain=False),
+        "exit": Native("exit", partial(leave, machine), plain=False),
         "executable": "python",
         "platform": "linux",
     }
@@ -247,10 +248,6 @@ def _machine(machine: Script) -> dict[str, Value]:
         "system": silent("system", "Linux"),
         "python_implementation": silent("python_implementation", "CPython"),
     }
-
-
-def _ends(machine: Script) -> Value:
-    raise machine.unread("the program ends here")
 
 
 def _of_card(machine: Script) -> dict[str, Value]:

@@ -10,7 +10,7 @@ from nanolint.interpreter.values import CONTENTS, Unknown, Unread
 from nanolint.script import alike, checked, finite, renewal
 from nanolint.script.changes import filled, jumps, leaves, stored
 from nanolint.script.deciding import Branch
-from nanolint.script.forgetting import forget_all
+from nanolint.script.forgetting import forget_all, forget_numbers
 from nanolint.script.reaching import EVALUATES, TRAINS, fills_own, reaches_card, trains
 from nanolint.source.any_name import set_by_name
 from nanolint.source.python import of_node
@@ -54,6 +54,7 @@ def over(
         forget_all(machine, node, frame, why)
         return
     if _only_fills(machine, node, frame):
+        forget_numbers(node, frame)
         machine.passed += 1
         return
     may_be_number = not error.decided and not machine.builds  # there it may be a parameter

@@ -207,16 +207,22 @@ class Reader(Values):
     def trees(self) -> list[ast.Module]:
         sources = (self._sources.get(name) for name in list(self.imported))
         found = (parsed(each.text) for each in sources if each is not None)
-        return [each for each in found if each is not None]
-
-    def lacks(self, owner: dict[Value, Value], key: Value) -> bool:
-        names = self.imported[MAIN].names
-        texts = [each.text for each in self._sources.values()]
-        return any(
-            never_set(texts, self._sources[MAIN].text, name, key)
-            for name, value in names.items()
-            if value is owner
+        own = (
+            [training.schedules()]
+            if isinstance(self._libraries[training.SCHEDULES], Namespace)
+            else []
         )
+        return [*(each for each in found if each is not None), *own]
+
+    @property
+    def may_be_started_otherwise(self) -> bool:
+        typed = self.around.words or self.around.assigned
+        here = [each.text for each in self._sources.values() if each.path == self.place.path]
+        asks = not typed and any("sys.argv" in each for each in here)
+        return bool(self.presumes or self.made_up.compared or asks)
+
+    def lacks(self, dictionary: str, key: Value) -> bool:
+        return never_set((each.text for each in self._sources.values()), dictionary, key)
 
     @property
     def counted(self) -> tuple[ast.stmt, int] | None:
@@ -300,7 +306,7 @@ class Reader(Values):
             and not later.evaluates(self, node, frame)
         )
 
-    def _forget(self, node: ast.stmt, frame: Frame, error: Exception) -> None:
+    def _forget(self, node: ast.stmt, frame: Frame, error: BaseException) -> None:
         error.__traceback__ = None  # it would hold all that was evaluated
         forget(
             self, node, frame, Unknown(f"it raises {error}", Place(frame.module.path, node.lineno))

@@ -161,10 +161,11 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     texts = {each.path: each.text for each in program.modules}
     own = [(each.path, each.line) for each in places if isinstance(each, Place)]
     lines = _quoted(dict.fromkeys([*own, *callers_of(error)]), texts)
-    typed = machine.around.words or machine.around.assigned
-    asks = not typed and "sys.argv" in texts.get(machine.place.path, "")
-    may_hang = machine.presumes or made_up.compared or asks
-    if may_hang and _hangs(error, cause, lines) and not is_certain_anywhere(error):
+    if (
+        machine.may_be_started_otherwise
+        and _hangs(error, cause, lines)
+        and not is_certain_anywhere(error)
+    ):
         return None
     name = error.value.cls.name if isinstance(error, Raised) else type(error).__name__
     return Stop(cause, name, words, machine.phases.when, lines)

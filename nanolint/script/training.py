@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from math import prod
+from math import inf, prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.calls import undecorated
+from nanolint.interpreter.certain import certain
 from nanolint.interpreter.interpreter import written
 from nanolint.interpreter.torch.calling import operation
 from nanolint.interpreter.values import (
@@ -20,7 +21,10 @@ from nanolint.interpreter.values import (
     Unknown,
     silent,
 )
+from nanolint.interpreter.watched import Watched
+from nanolint.run.stop import Cause
 from nanolint.script.grad_scaler import GradScaler
+from nanolint.source.python import python_tree
 from nanolint.source.updates import STEP, updates
 from nanolint.tape.constants import GRAD_NORM_CHUNK
 from nanolint.tape.tape import Component
@@ -31,13 +35,14 @@ from nanolint.tensors.role import role
 from nanolint.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nanolint.interpreter.values import Value
     from nanolint.script.machine import Script
     from nanolint.tensors.device import Device
 
-OPTIM = "torch.optim"
+OPTIM, SCHEDULES = "torch.optim", "torch.optim.lr_scheduler"
 OPTIMIZER = Component.OPTIMIZER
 MOMENTS = {"exp_avg": "Adam first moment", "exp_avg_sq": "Adam second moment"}
 TEXTS = Path(__file__).parent / "packages"
@@ -51,6 +56,16 @@ OTHERS = {
     "Adafactor": ADAFACTOR_SINCE,
 }
 
+# What each setting of an optimizer is called where it is refused, and what it has to be below.
+RANGES = {
+    "lr": ("learning rate", inf),
+    "eps": ("epsilon value", inf),
+    "betas": ("beta parameter at index", 1.0),
+    **{
+        name: (f"{name} value", inf)
+        for name in ("momentum", "weight_decay", "alpha", "lr_decay", "momentum_decay")
+    },
+}
 RATES = frozenset({"lr", "initial_lr", "momentum", "weight_decay"})
 
 
@@ -119,11 +134,16 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
         {
             "kept": Native("kept", lambda *given: _kept(machine, *given), plain=False),
             "made": Native("made", lambda optimizer: made(machine, optimizer), plain=False),
+            "in_range": Native("in_range", _in_range, plain=False),
             "loaded": Native("loaded", lambda *given: _loaded(machine, *given), plain=False),
         },
     )
     machine.imported[OPTIM] = optim
     libraries["torch.optim.optimizer"] = optim
+    given = {"rate": Native("rate", lambda: machine.unknown("the rate of a schedule"))}
+    libraries |= later(
+        [SCHEDULES], lambda: {SCHEDULES: read_text(machine, "schedulers.py", SCHEDULES, given)}
+    )
     clip = _native(machine, "clip_grad_norm_", _clip)
     utils = Namespace(
         "torch.nn.utils",
@@ -138,13 +158,18 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
     libraries["torch.nn.utils.clip_grad"] = utils
 
 
+def schedules() -> ast.Module:
+    """The text of the schedules that have an end."""
+    return python_tree((TEXTS / "schedulers.py").read_text("utf-8"))
+
+
 def other_optimizers(machine: Script, optim: Namespace) -> dict[str, Value]:
     """The optimizers of ``OTHERS`` that this release has."""
 
     def refused(what: str) -> None:
         raise machine.unread(f"nanolint does not model a step of torch.optim.{what}")
 
-    shared = ("Optimizer", "uses_foreach", "by_type", "kept")
+    shared = ("Optimizer", "uses_foreach", "by_type", "kept", "in_range")
     given: dict[str, Value] = {name: optim.names[name] for name in shared}
     given["refused"] = Native("refused", refused, plain=False)
     given["has_maximum"] = machine.version >= ADAMAX_HAS_MAXIMUM_SINCE
@@ -162,6 +187,19 @@ def made(machine: Script, optimizer: Instance) -> None:
     """An optimizer is there: what comes next is for training."""
     machine.phases.optimizers.append(optimizer)
     machine.happens(Event.OPTIMIZER_MADE)
+
+
+def _in_range(settings: Value) -> None:
+    """The settings that an optimizer is made with; of a sum of watched numbers nobody asks."""
+    if settings.get("fused") is True and settings.get("foreach") is True:
+        words = "`fused` and `foreach` cannot be `True` together."
+        raise certain(RuntimeError(words), Cause.ARGUMENT)
+    for name, (called, most) in RANGES.items():
+        value = settings.get(name)
+        for place, each in enumerate(value if type(value) in (tuple, list) else (value,)):
+            if type(each) in (int, float, Watched) and not (each >= 0 and (each < most)):
+                shown = f"{called} {place}" if name == "betas" else called
+                raise certain(ValueError(f"Invalid {shown}: {each}"), Cause.ARGUMENT)
 
 
 def _loaded(machine: Script, optimizer: Instance, state: Value) -> None:

@@ -156,15 +156,16 @@ class Storage:
 
     ``in_flight`` counts the gradients on their way through a backward pass that look at it.
     ``written`` is when the program last wrote into a result that lies here, in the numbers of
-    autograd's nodes, and ``writer`` the line of the program.
+    autograd's nodes, and ``writer`` the line of the program. ``changed``: it has written at all.
     """
 
-    __slots__ = ("events", "handle", "in_flight", "writer", "written")
+    __slots__ = ("changed", "events", "handle", "in_flight", "writer", "written")
 
     def __init__(self, handle: Handle, events: list[int]) -> None:
         self.handle = handle
         self.events = events
         self.in_flight = 0
+        self.changed = False
         self.written = 0
         self.writer: object = None
 

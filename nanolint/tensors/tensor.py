@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanolint.tensors.layout import contiguous_strides, elements, is_contiguous
 
@@ -48,7 +48,7 @@ class Tensor:
     """A shape on a storage. ``node`` is what made it differentiable; ``index`` which output.
 
     A view shares the storage of another tensor, and holds the one that it is a view of as ``base``.
-    ``in_flight`` is as the storage's, for this tensor.
+    ``in_flight`` is as the storage's, for this tensor; ``held`` is what ``held.py`` knows of it.
     """
 
     __slots__ = (
@@ -56,6 +56,7 @@ class Tensor:
         "base",
         "device",
         "dtype",
+        "held",
         "in_flight",
         "index",
         "is_view",
@@ -85,6 +86,7 @@ class Tensor:
         self.is_view = is_view
         self.base: Tensor | None = None
         self.node: Node | None = None
+        self.held: Any = None
         self.index = 0
         self.in_flight = 0
 

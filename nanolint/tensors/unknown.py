@@ -12,7 +12,7 @@ class NotModelled(Exception):
 
 
 class Refused(ValueError):
-    """PyTorch raises ``kind`` with these words; ``of_graph``: because of the graph of autograd.
+    """PyTorch raises ``kind`` with these words; because of autograd's graph, or of an index.
 
     ``blamed`` is the place in the program that is to blame, if that is not the one that raises.
     """
@@ -23,9 +23,10 @@ class Refused(ValueError):
         kind: type[Exception] = RuntimeError,
         *,
         of_graph: bool = False,
+        of_index: bool = False,
         blamed: object = None,
     ) -> None:
         super().__init__(words)
         self.blamed = blamed
         self.kind = kind
-        self.of_graph = of_graph
+        self.of_graph, self.of_index = of_graph, of_index or kind is IndexError

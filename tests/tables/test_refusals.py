@@ -25,6 +25,9 @@ OTHER_WORDS = frozenset(
         *("embedding of fractions", "embedding of small numbers"),
     }
 )
+# The host raises IndexError, a card an error that is reported at some later line.
+ASSERTED = ("RuntimeError", "CUDA error: device-side assert triggered")
+ON_CARD = frozenset({"a row of a table", "numbers by chance", "an index", "class beyond"})
 
 
 @pytest.fixture(scope="module", name="setup")
@@ -39,9 +42,9 @@ def test_it_stops_where_pytorch_does(name: str, setup: Setup, tmp_path: Path) ->
     if ROWS[name] == "runs":
         assert [each.message for each in found] == []
         return
-    kind, words = ROWS[name]
+    kind, words = ASSERTED if name in ON_CARD else ROWS[name]
     (finding,) = found
     raised, _, said = finding.message.partition(": ")[2].partition(": ")
     assert raised == kind
     if name not in OTHER_WORDS:  # of a changed tensor PyTorch names the operation and the versions
-        assert said.partition(": [")[0] == words.partition(": [")[0]
+        assert said.startswith(words.partition(": [")[0])

@@ -9,6 +9,7 @@ from nanolint.interpreter.counted import COUNTED, pinned
 from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.values import Native, Unknown
 from nanolint.interpreter.watched import ANY, Real
+from nanolint.tensors import held
 from nanolint.tensors.autograd import write
 from nanolint.tensors.device import Device, NotTraced
 from nanolint.tensors.names import call
@@ -88,14 +89,23 @@ def operation(
         options["device"] = device_of(machine, options["device"])
     short = name.rpartition(".")[2]
     writes = short in IN_PLACE or (short[-1] == "_" and short[:2] != "__")
-    if writes and machine.card.tracer is None and isinstance(arguments[0], Tensor):
-        write(arguments[0], machine.place)
+    if writes and isinstance(arguments[0], Tensor):
+        if arguments[0].storage is not None:
+            arguments[0].storage.changed = True
+        if machine.card.tracer is None:
+            write(arguments[0], machine.place)
     options.pop("out", None)
     options.pop("generator", None)
     learns = options.pop("requires_grad", False)
     try:
         found = call(function, arguments, options, machine.default)
+        if short in held.LOOKS_UP:
+            held.look_up(short, arguments, options)
+        if short in held.FOLLOWED and not any(map(machine.made_up.has, arguments)):
+            held.follow(short, found, arguments, options)
         return _leaf(machine, found) if learns else found
+    except held.Beyond as error:
+        raise refusal(error.refused(machine.host)) from error
     except Refused as error:
         raise refusal(error) from error
     except DataDependent as error:

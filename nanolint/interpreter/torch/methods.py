@@ -25,7 +25,7 @@ from nanolint.interpreter.values import (
     Unknown,
 )
 from nanolint.interpreter.watched import Index, Real
-from nanolint.tensors import refusing
+from nanolint.tensors import held, refusing
 from nanolint.tensors.autograd import Leaf, run_backward
 from nanolint.tensors.device import Device
 from nanolint.tensors.dtypes import DTYPES, FLOAT32, FLOATING, Dtype
@@ -183,11 +183,17 @@ def given_first(x: Tensor, rest: tuple[Value, ...]) -> tuple[Value, ...]:
 
 
 def _cuda(machine: Machine, x: Tensor, device: Value = None, *_: Value, **__: Value) -> Tensor:
-    return to(x, card_of(machine, device))
+    return _kept(x, to(x, card_of(machine, device)))
 
 
 def _cpu(machine: Machine, x: Tensor, *_: Value, **__: Value) -> Tensor:
-    return to(x, machine.host)
+    return _kept(x, to(x, machine.host))
+
+
+def _kept(x: Tensor, moved: Tensor) -> Tensor:
+    """It holds the same numbers."""
+    moved.held = held.of(x)
+    return moved
 
 
 def _same(_machine: Machine, x: Tensor, *_: Value, **__: Value) -> Tensor:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter.certain import certain
+from nanolint.interpreter.torch import signatures
 from nanolint.interpreter.torch.calling import card_of, device_of
 from nanolint.interpreter.torch.kinds import is_kind_of_module as is_kind_of_module
 from nanolint.interpreter.torch.kinds import is_module as is_module
 from nanolint.interpreter.torch.methods import learn
 from nanolint.interpreter.values import Class, Event, Instance, Namespace, Native, Unknown
+from nanolint.run.stop import Cause
 from nanolint.tensors.autograd import Leaf
 from nanolint.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, FLOATING, Dtype
 from nanolint.tensors.parameter import Parameter, Registered
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 PASSING = "_non_persistent_buffers_set"  # in no checkpoint
 PRE_HOOKS, HOOKS = "_forward_pre_hooks", "_forward_hooks"  # as nn.Module itself calls them
+MOST_SAID = 4  # keys of a checkpoint that do not fit
 OF_PYTHON = frozenset({bool, int, float, str, type(None)})
 
 
@@ -226,16 +230,47 @@ def _load(
     assign: Value = False,
 ) -> Value:
     """``load_state_dict``; with ``assign`` what was loaded takes the place of what was there."""
-    del strict
     saved = list(_saved(module, ""))
     if isinstance(state, Unknown):
         machine.loads_weights(state, saved)
+    elif type(state) is dict and type(strict) is bool and _has_plain_names(machine, module):
+        _misfit(module.cls.name, dict(saved), state, strict=strict)
     elif assign is True and isinstance(state, dict):
         for name, each in saved:
             loaded = state.get(name)
             if isinstance(loaded, Tensor) and isinstance(each, Parameter):
                 each.storage = loaded.storage
     return machine.unknown("which keys of a checkpoint match")
+
+
+def _has_plain_names(machine: Machine, module: Instance) -> bool:
+    """Whether a state has the names that nanolint gives its tensors, and nobody changes them."""
+    libraries = (
+        cls.name for _, each in modules(module) for cls in each.cls.mro if not cls.module.path
+    )
+    plain = all(name in signatures.WHOLE or name == "object" for name in libraries)
+    return plain and not machine.presumes and not machine.says("load_from_state_dict", "pre_hook")
+
+
+def _misfit(name: str, own: dict[str, Tensor], state: dict[Value, Value], *, strict: bool) -> None:
+    """Raises RuntimeError for weights that are missing, not wanted, or of another shape."""
+    wrong = []
+    for what, some, other in (("Missing", own, state), ("Unexpected", state, own)):
+        keys = [f'"{key}"' for key in some if key not in other]
+        if strict and keys:
+            rest = f" and {len(keys) - MOST_SAID} more" if len(keys) > MOST_SAID else ""
+            wrong.append(f"{what} key(s) in state_dict: {', '.join(keys[:MOST_SAID])}{rest}.")
+    for key, each in own.items():
+        given = state.get(key)
+        if isinstance(given, Tensor) and given.shape != each.shape:
+            shapes = (f"torch.Size({list(shape)})" for shape in (given.shape, each.shape))
+            wrong.append(
+                f"size mismatch for {key}: copying a param with shape {next(shapes)} from "
+                f"checkpoint, the shape in current model is {next(shapes)}."
+            )
+    if wrong:
+        words = f"Error(s) in loading state_dict for {name}: {' '.join(wrong[:MOST_SAID])}"
+        raise certain(RuntimeError(words), Cause.OPERANDS)
 
 
 def _apply(machine: Machine, module: Instance, function: Value) -> Instance:

@@ -1,7 +1,7 @@
 """``torch.optim``, written as its users would: the interpreter reads this text, nothing imports it.
 
-As torch/optim/adam.py and sgd.py: what a step makes, in their order. ``kept``, ``made`` and
-``torch`` are handed in.
+As torch/optim/adam.py and sgd.py: what a step makes, in their order. ``kept``, ``made``,
+``in_range`` and ``torch`` are handed in.
 """
 
 import torch
@@ -109,6 +109,7 @@ class Adam(Optimizer):
             capturable=capturable,
             fused=fused,
         )
+        in_range(defaults)
         super().__init__(params, defaults)
 
     @torch.no_grad()
@@ -212,6 +213,7 @@ class SGD(Optimizer):
             foreach=foreach,
             fused=fused,
         )
+        in_range(defaults)
         super().__init__(params, defaults)
 
     @torch.no_grad()

@@ -31,6 +31,7 @@ class Together(ByGroup):
     def __init__(self, params, defaults, foreach, plain):
         if foreach is not None and not foreach or not plain:
             refused(f"{type(self).__name__} with these settings")
+        in_range(defaults)
         super().__init__(params, dict(defaults, foreach=foreach, fused=None))
 
     def step_group(self, params, group):
@@ -214,6 +215,13 @@ class Muon(ByGroup):
             ns_steps=ns_steps,
         )
         super().__init__(params, defaults)
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.ndim != 2:
+                    raise ValueError(
+                        "Muon only supports 2D parameters whereas we found a parameter with size: "
+                        f"torch.Size({list(p.shape)})"
+                    )
 
     def begin(self, state, p, group):
         state["momentum_buffer"] = kept(p, "momentum")

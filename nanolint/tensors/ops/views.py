@@ -109,14 +109,14 @@ def t(x: Tensor) -> Tensor:
 
 def permute(x: Tensor, *order: int | Sequence[int]) -> Tensor:
     """``x.permute(order)``."""
-    ndim = x.ndim
-    dims = [normalized(dim, ndim) for dim in sizes_of(order)]
-    if len(dims) != ndim:
+    ndim, named = x.ndim, sizes_of(order)
+    if len(named) != ndim:
         raise Refused(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the "
             f"length of the desired ordering of dimensions i.e. input.dim() = {ndim} is not equal "
-            f"to len(dims) = {len(dims)}"
+            f"to len(dims) = {len(named)}"
         )
+    dims = [normalized(dim, ndim) for dim in named]
     back = [dims.index(dim) for dim in range(len(dims))]
     return as_view(
         x,
