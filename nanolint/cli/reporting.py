@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from nanolint.cli import bugs
 from nanolint.cli.parser import UsageError
 from nanolint.cli.streams import printer
-from nanolint.diagnostics import Severity
+from nanolint.diagnostics import Safety, Severity
 from nanolint.files.door import reason
 from nanolint.linting import registry
 from nanolint.report import statistics, summary
@@ -31,7 +31,7 @@ CLEAN, FINDINGS, FAILURE = 0, 1, 2
 FULL = "full"  # the format for people, which begins with the verdict
 
 NAME_A_TARGET = (
-    "no target GPU, so nanolint skipped the memory and GPU rules; name one with --gpu rtx-4070 "
+    "no target GPU, so the memory and GPU rules are off; name one with --gpu rtx-4070 "
     '(`nanolint gpus` lists them), NANOLINT_GPU, or gpu = "rtx-4070" under [tool.nanolint]'
 )
 
@@ -130,6 +130,8 @@ def _tell(results: Results, streams: Streams, configuration: Configuration) -> N
         fixed, files = len(results.applied), sum(bool(file.applied) for file in results.files)
         if fixed:
             streams.warn(f"Would fix {_number(fixed, 'finding')} in {_number(files, 'file')}.")
+        elif not options.unsafe_fixes and results.fixable(Safety.UNSAFE):
+            streams.warn("Nothing to fix safely; --unsafe-fixes shows the other changes.")
         else:
             streams.warn("Nothing to fix.")
 
@@ -143,9 +145,8 @@ def _no_target(files: Sequence[FileResult], configuration: Configuration) -> str
     patterns = ", ".join(pattern for table in sourced.settings.target for pattern in table.files)
     others = f" and {_number(len(files) - 1, 'other file')}" if len(files) > 1 else ""
     return (
-        f"no target GPU for {first}{others}, so nanolint skipped the memory and GPU rules: the "
-        f"targets in "
-        f"{sourced.origin('target')} apply only to files that match {patterns}"
+        f"no target GPU for {first}{others}, so the memory and GPU rules are off: the "
+        f"targets in {sourced.origin('target')} apply only to files that match {patterns}"
     )
 
 

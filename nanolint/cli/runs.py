@@ -74,7 +74,7 @@ class Run:
                 in_file.append(each)
         if self.is_part:
             result = replace(result, runs=(), is_launch=True)
-        return replace(result, diagnostics=tuple(in_file)), tuple(in_line)
+        return replace(result, diagnostics=tuple(in_file), launch=self.place), tuple(in_line)
 
 
 def runs_of(

@@ -11,19 +11,20 @@ from nanolint.report.next_step import next_step
 if TYPE_CHECKING:
     from nanolint.linting.judged import JudgedRun
     from nanolint.report.printer import Printer
-    from nanolint.report.results import Results
+    from nanolint.report.results import FileResult, Results
 
 
 def render(results: Results, printer: Printer) -> None:
     """Write one JSON object: ``next``, ``findings`` as in ``json``, ``runs``, one for each card."""
-    runs = [_run(run, file.name) for file in results.files for run in file.runs]
+    runs = [_run(run, file) for file in results.files for run in file.runs]
     answer = {"next": next_step(results), "findings": as_list(results), "runs": runs}
     printer.stream.write(json.dumps(answer, indent=2) + "\n")
 
 
-def _run(run: JudgedRun, filename: str) -> dict[str, Any]:
+def _run(run: JudgedRun, file: FileResult) -> dict[str, Any]:
     return {
-        "file": filename,
+        "file": file.name,
+        "launch": file.launch,
         "gpu": run.gpu,
         "fits": run.fits,
         "trust": run.trust,

@@ -47,6 +47,7 @@ class FileResult:
     that the user ``named``, or that ``trains`` something, holds none. ``project`` is the
     folder whose other files share its code.
     ``others`` are what the fixes edit beside it.
+    ``launch`` is the place of the launch line that starts the runs, if a file has it.
     ``is_launch``: it is a text with launch lines, whose runs are those of the files that they name.
     """
 
@@ -67,8 +68,14 @@ class FileResult:
     trains: bool = False
     named: bool = False
     project: str | None = None
+    launch: str | None = None
     is_launch: bool = False
     others: tuple[OtherFile, ...] = ()
+
+    @property
+    def run_name(self) -> str:
+        """The name of its run: ``train.py``, ``train.py (run.sh:3)``."""
+        return f"{self.name} ({self.launch})" if self.launch else self.name
 
 
 @dataclass(frozen=True)

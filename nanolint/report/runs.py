@@ -79,7 +79,7 @@ def answers(
         if not told and headed(files) is None:
             answer(*rows[0], printer)
     elif len(rows) <= MOST_ROWS or verbose:
-        names = max((len(printable(file.name)) for file, _, _ in rows), default=0)
+        names = max((len(printable(file.run_name)) for file, _, _ in rows), default=0)
         for card in dict.fromkeys(run.gpu for _, run, _ in rows):
             _table(card, [row for row in rows if row[1].gpu == card], names, printer)
 
@@ -91,7 +91,7 @@ def answer(file: FileResult, run: JudgedRun, brief: Brief, printer: Printer) -> 
     more = f"; {run.way_out}" if run.way_out else ""
     if run.gpu is None:
         more += f"; {NAME_YOURS}"
-    printer.paragraph(text=f"{file.name}: {brief.headline}{more}", indent="  ")
+    printer.paragraph(text=f"{file.run_name}: {brief.headline}{more}", indent="  ")
 
 
 def headed(files: Sequence[FileResult]) -> Diagnostic | None:
@@ -113,7 +113,7 @@ def _table(card: str | None, rows: Sequence[Row], names: int, printer: Printer) 
     total = next((brief.total for _, _, brief in rows if brief.total), NAME_YOURS)
     printer.line((card or "no card is named", "bold"), f" ({total})" if card else f": {total}")
     for file, run, brief in rows:
-        name, (outcome, takes, margin) = printable(file.name), _cells(run, brief)
+        name, (outcome, takes, margin) = printable(file.run_name), _cells(run, brief)
         if len(name) > names:
             printer.line(f"  {name}")
             name = ""
@@ -151,7 +151,7 @@ def _reasons(files: Sequence[FileResult], printer: Printer, *, verbose: bool) ->
             reasons.append((file.name, *_without_run(file, file.no_run)))
         elif unknown is not None:
             settles = f"; {unknown.way_out}" if unknown.way_out else ""
-            reasons.append((file.name, "Not checked: ", f"{unknown.doubts[0]}{settles}"))
+            reasons.append((file.run_name, "Not checked: ", f"{unknown.doubts[0]}{settles}"))
     reasons = list(dict.fromkeys(reasons))  # runs of one file may have one reason
     shown = reasons if verbose else reasons[:MOST_REASONS]
     for name, head, why in shown:

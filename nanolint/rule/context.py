@@ -108,9 +108,12 @@ class Context:
     def may_be_another_trainers(self) -> bool:
         """Whether what the script does is not known: it may not be as nanoGPT's.
 
-        Not where no script is near: a doubt about sizes takes nothing from what the file sets.
+        False if no script is near: a doubt about sizes takes nothing from what the file sets. False
+        if the run is known to stop: the script was read with these values.
         """
-        project = self.project
+        project, settings = self.project, self.settings
+        if settings.stop or any(each.stop for each in settings.unresolved):
+            return False
         if project.train_script is None and project.unusable is None and not project.doubts:
             return False
         return bool(self.doubts) or any(each.key == MEMORY for each in self.settings.unresolved)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Severity, SourceLine, Span
+from nanolint.regex import lazily
 from nanolint.rule.api import Finding
 from nanolint.rule.holders import file_of
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from nanolint.rule.context import Context
     from nanolint.run.stop import Cause, Line, Stop
 
+_NAME = lazily(r"[A-Za-z_]\w*")
 MOST_SHOWN = 3  # lines of other files, among the notes
 
 
@@ -35,7 +37,8 @@ def stops(context: Context, cause: Cause) -> Findings:
 
 
 def _span(context: Context, stop: Stop) -> Span:
-    """The innermost line that is in the file; its values if none is."""
+    """Returns the innermost line that is in the file. If none is, it returns the first value of the
+    file that the line which raises names, or the micro-batch."""
     lines = context.text.splitlines()
     for each in stop.lines:
         if each.number <= len(lines) and _is_here(context, each):
@@ -43,7 +46,9 @@ def _span(context: Context, stop: Stop) -> Span:
             start = context.lines.offset(each.number, 1)
             indent = len(source) - len(source.lstrip())
             return Span(start + indent, start + len(source.rstrip()))
-    return context.span("batch_size", "block_size")
+    source = stop.lines[0].source if stop.lines else ""
+    named = (each for each in _NAME.findall(source) if context.assignment(each))
+    return context.span(*named, "batch_size", "block_size")
 
 
 def _is_here(context: Context, line: Line) -> bool:

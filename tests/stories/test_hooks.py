@@ -155,7 +155,16 @@ def test_a_renamed_file_is_judged_under_its_new_name(repository: Repository) -> 
     assert CONFIG not in told
 
 
-def test_a_commit_without_python_files_passes(repository: Repository) -> None:
+def test_the_launch_line_of_a_shell_script_is_judged(repository: Repository) -> None:
+    repository.write("build.sh", "make all\n")
+    assert repository.commit()[0]
+    repository.write("run.sh", "python train.py --batch_size=64\n")
+    passed, told = repository.commit()
+    assert not passed
+    assert "run.sh:1:" in told
+
+
+def test_a_commit_without_python_or_shell_files_passes(repository: Repository) -> None:
     repository.write("notes.txt", "batch_size = 16\n")
     passed, told = repository.commit()
     assert passed

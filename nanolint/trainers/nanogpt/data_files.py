@@ -48,18 +48,16 @@ def data_files(project: Project, settings: Mapping[str, Setting]) -> Iterator[Da
         return
     folder = f"data/{dataset.value.value}"
     if is_told(settings, project):
-        yield from _told(settings, project, folder)
+        yield from _told(settings, folder)
         return
     yield from _pickled(project.root, f"{folder}/{META}")
     yield from _made(project.root, folder, IN_JSON)
 
 
-def _told(settings: Mapping[str, Setting], project: Project, folder: str) -> Iterator[DataFile]:
+def _told(settings: Mapping[str, Setting], folder: str) -> Iterator[DataFile]:
+    """The description that says the size given by hand, whatever is there of it here."""
     told = settings[VOCABULARY].value
-    if not isinstance(told, Known) or not isinstance(told.value, int):
-        return
-    found, _ = whether_it_exists(f"{folder}/{META}", project.root)
-    if not isinstance(found, Known) or found.value is not False:
+    if isinstance(told, Known) and isinstance(told.value, int):
         yield DataFile(f"{folder}/{META}", exists=True, vocabulary=told.value)
 
 

@@ -25,6 +25,7 @@ from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.settings.torch_version import NEWEST
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.dotenv import with_dotenv
+from nanolint.trainers.nanogpt.data_files import is_told
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
@@ -101,7 +102,7 @@ def resolve(
     if run is not None:
         doubts += not_covered(run, gpu)
     elif not unresolved:
-        unresolved = (Unresolved(MEMORY, NOT_READ),)
+        unresolved = (Unresolved(MEMORY, TAKES_NONE if is_told(configured, project) else NOT_READ),)
     found = Resolution(
         run,
         settings,
@@ -130,6 +131,7 @@ _SIZES = (
 SIZES = ("n_layer", "n_head", "n_embd")
 _DEFAULTS = (Layer.DEFAULT, Layer.TRAIN_SCRIPT)
 RESUMED = "the checkpoint that the run resumes from decides it; --set gives it"
+TAKES_NONE = "the script takes no vocab_size from outside; leave --set vocab_size out"
 NOT_READ = "nanolint cannot read its memory from the script"
 MOST_LAYERS = 1_000  # of a model that is built to be read; a reading ends before it has so many
 _FLOAT16 = {"dtype": Setting("dtype", Known("float16"), Origin(Layer.GPU))}

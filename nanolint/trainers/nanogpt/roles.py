@@ -15,12 +15,13 @@ from nanolint.run.run import Dialect
 from nanolint.run.settled import Layer, Origin, Setting
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.values import Known, Unknown
+from nanolint.trainers.nanogpt.data_files import VOCABULARY, is_told
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES
 from nanolint.trainers.nanogpt.model_class import defaults_of
 from nanolint.trainers.nanogpt.setup.calls import Surroundings
 from nanolint.trainers.nanogpt.setup.passed import ABSENT, SHAPE, Passed, follow
 from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named
-from nanolint.trainers.nanogpt.vocabulary import pickled_vocabulary, whether_it_exists
+from nanolint.trainers.nanogpt.vocabulary import META, pickled_vocabulary, whether_it_exists
 from nanolint.units import listed
 
 if TYPE_CHECKING:
@@ -261,7 +262,13 @@ class _Settling:
 
     # Files
 
+    def _given(self, path: str) -> bool:
+        """True if --set has given what the description of the data at ``path`` says."""
+        return Path(path).name == META and is_told(self._settings, self._project)
+
     def exists(self, path: str) -> Just | Mystery:
+        if self._given(path):
+            return Just(True)
         found, doubt = whether_it_exists(path, self._project.root)
         if doubt is not None:
             self._doubts.append(doubt)
@@ -269,6 +276,9 @@ class _Settling:
 
     def vocabulary(self, path: str) -> Just | Mystery:
         found, origin = pickled_vocabulary(path, self._project.root)
+        if self._given(path):
+            given = self._settings[VOCABULARY]
+            found, origin = given.value, given.origin
         if isinstance(found, Known) and isinstance(found.value, int):
             self._files[found.value] = origin
             return Just(found.value)

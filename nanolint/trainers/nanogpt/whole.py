@@ -16,6 +16,7 @@ from nanolint.trainers.nanogpt.data_files import VOCABULARY, data_files, is_told
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.steps import is_train_script
 from nanolint.trainers.nanogpt.train_script import names_read
+from nanolint.trainers.nanogpt.vocabulary import META
 from nanolint.trainers.script.corpora import texts_of
 from nanolint.trainers.script.sources import MAIN, sources
 
@@ -71,12 +72,12 @@ def whole_run(
     if rest is None:
         return None
     files = tuple(data_files(project, settings))
-    if is_told(settings, project) and not any(each.vocabulary for each in files):
-        return None  # and the script takes none from a file
     try:
         texts = tuple(each for _, each in sources(read_source(script), script))
     except Unusable:
         return None
+    if is_told(settings, project) and not any(META in each.text for each in texts):
+        return None  # it takes none from a file
     lines = texts[0].text.splitlines(keepends=True)
     start = statement.lineno - 1
     stop = statement.end_lineno or statement.lineno

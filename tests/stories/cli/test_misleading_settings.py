@@ -20,8 +20,8 @@ def test_targets_whose_files_match_nothing(files: str) -> None:
     Path("nanolint.toml").write_text(TABLE.format(files=files))
     outcome = nanolint("config")
     assert outcome.error.endswith(
-        "nanolint: no target GPU for config/a.py and 1 other file, so nanolint skipped the memory "
-        f"and GPU rules: the targets in {Path.cwd()}/nanolint.toml apply only to files that match "
+        "nanolint: no target GPU for config/a.py and 1 other file, so the memory and GPU rules "
+        f"are off: the targets in {Path.cwd()}/nanolint.toml apply only to files that match "
         f"{files[2:-2]}"
     )
 
