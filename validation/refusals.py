@@ -46,6 +46,9 @@ INSIDE = {
     "vector": "h[0] @ torch.zeros(5, device='cuda')",
     "bias": "F.linear(h, torch.zeros(5, 32, device='cuda'), torch.zeros(4, device='cuda'))",
     "addmm bias": "torch.addmm(torch.zeros(7, device='cuda'), h[0], h[0].T)",
+    "types of numbers": "torch.tensor([2, 0.5], device='cuda') @ torch.tensor([1, 2],"
+    " device='cuda')",
+    "numbers of two types": "torch.tensor([2, 0.5], device='cuda') @ h[0, 0, :2]",
     "matmul types": "h @ h.double().transpose(1, 2)",
     # Elements.
     "add sizes": "h + torch.zeros(31, device='cuda')",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import BesideSpan, Diagnostic, FlagSpan, Safety, Severity, Span
+from nanolint.errors import Unusable
+from nanolint.files.door import names
 from nanolint.frozen import dataclass
 from nanolint.linting.columns import keep_columns
 from nanolint.linting.registry import describe, is_built_in
@@ -26,6 +30,7 @@ from nanolint.trainers.nanogpt.kind import (
     may_train,
     sets_keys,
 )
+from nanolint.trainers.nanogpt.reading import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +45,7 @@ if TYPE_CHECKING:
 
 NOTHING = Module((), (), ())  # what a text sets that cannot be parsed
 VERDICT = frozenset({Need.RUN, Need.GPU})  # what a rule needs that is about whether a run fits
+MOST_SCRIPTS = 20  # files in a folder that may train with a module in it
 RAISES = "NL6"  # how the codes of rules begin that know the exception alone
 PYTHON = (".py", ".pyw", ".pyi", "")  # suffixes; configurator.py would run any file
 
@@ -83,7 +89,7 @@ def read(
 ) -> Context | Report:
     """``text`` resolved for every target, or the report on a file that is not judged.
 
-    ``shown``: somebody has the file open, and is told why it is no Python.
+    ``shown``: somebody has the file open, and is told why it is no Python, or what it makes raise.
     """
     from nanolint.source.refusals import TooComplex, Unparsable
     from nanolint.trainers.nanogpt.config import config_of, read_config
@@ -91,7 +97,8 @@ def read(
 
     project = find_project(path, train_script=setup.train_script)
     expected = explicit or among_configs(path, project)
-    if not _worth_parsing(text, project, setup.rules, explicit=expected):
+    is_judged = _worth_parsing(text, project, setup.rules, explicit=expected)
+    if not is_judged and not (shown and "torch" in text):  # else it may be what a script trains
         return Report(path, None)
     options, fault = setup.options, None
     targets = setup.targets or (None,)
@@ -100,6 +107,8 @@ def read(
     except TooComplex as error:
         return Report(path, None, unjudged=f"not checked: {error}")
     except Unparsable as error:
+        if not is_judged:
+            return Report(path, None)
         if path is not None and path.suffix not in PYTHON:
             return Report(path, None, unjudged="not a Python file")
         if not (expected or shown or sets_keys(text, project.known_keys)):
@@ -113,7 +122,38 @@ def read(
         known_codes=setup.known_codes,
         selected=frozenset(rule.code for rule in setup.rules),
         launched=_launched(config),
+        leading=partial(_leading, config, setup) if explicit or shown else lambda: None,
     )
+
+
+def _leading(config: Config, setup: Setup) -> Context | None:
+    """The script that trains with a module of its project: a train.py, or the first file next to it
+    that trains and imports it."""
+    if config.kind is not FileKind.SCRIPT or config.path is None:
+        return None
+    for script in _scripts_around(config.path, config.project.train_script):
+        try:
+            text = read_source(script)
+        except Unusable:
+            continue
+        imports = re.search(
+            rf"^\s*(?:from|import)\s.*\b{re.escape(config.path.stem)}\b", text, re.M
+        )
+        if imports and may_train(text):
+            found = read(text, script, setup, explicit=False)
+            return found if isinstance(found, Context) else None
+    return None
+
+
+def _scripts_around(path: Path, script: Path | None) -> Iterator[Path]:
+    if script is not None:
+        yield script
+        return
+    for folder in (path.parent, path.parent.parent):
+        found = sorted(names(folder), key=lambda name: (not name.startswith("train"), name))
+        for name in found[:MOST_SCRIPTS]:
+            if name.endswith(".py") and name != path.name:
+                yield folder / name
 
 
 def judge(context: Context, setup: Setup) -> Report:

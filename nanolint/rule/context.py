@@ -11,7 +11,7 @@ from nanolint.run.settled import MEMORY, Layer, Override
 from nanolint.source.values import Known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     import libcst
@@ -76,6 +76,7 @@ class Context:
         known_codes: Mapping[str, str] | None = None,
         selected: frozenset[str] = frozenset(),
         launched: Launched | None = None,
+        leading: Callable[[], Context | None] = lambda: None,
     ) -> None:
         self.config = config
         self.text = config.text
@@ -87,12 +88,18 @@ class Context:
         self.cases = cases
         self.fault = fault
         self.launched = launched
+        self._leading = leading
         self.known_codes = known_codes or {}  # codes and names in lower case -> code
         self.selected = selected  # the codes of the rules that judge the file
         self.quick = False  # whether only the verdict is asked for, and no way out
         # Filled in by the engine before rules with Need.OUTCOME run.
         self.suppressions: tuple[Suppression, ...] = ()
         self.unused_suppressions: tuple[UnusedSuppression, ...] = ()
+
+    @cached_property
+    def leading(self) -> Context | None:
+        """The script that trains with the module at hand; None for what trains by itself."""
+        return self._leading()
 
     @property
     def settings(self) -> Resolution:

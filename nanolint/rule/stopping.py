@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import Severity, SourceLine, Span
+from nanolint.diagnostics import Edit, FileEdits, Fix, Safety, Severity, SourceLine, Span
+from nanolint.interpreter.torch.signatures import arguments_of
 from nanolint.regex import lazily
 from nanolint.rule.api import Finding
 from nanolint.rule.holders import file_of
+from nanolint.run.stop import Cause
+from nanolint.source.text import LineIndex
+from nanolint.trainers.nanogpt.reading import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.rule.api import Findings
     from nanolint.rule.context import Context
-    from nanolint.run.stop import Cause, Line, Stop
+    from nanolint.run.stop import Line, Stop
 
+_UNKNOWN = lazily(r"(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument '(\w+)'")
 _NAME = lazily(r"[A-Za-z_]\w*")
+STRIDES = "view size is not compatible"  # the only reason for which reshape does what view refuses
 MOST_SHOWN = 3  # lines of other files, among the notes
 
 
 def stops(context: Context, cause: Cause) -> Findings:
-    """Yields the finding of a run that stops by ``cause``, once for the file."""
-    resolution = context.settings
+    """Yields the finding of a run that stops by ``cause``, once for the file.
+
+    In a module it stands on the line that leads there, if the project's script has such a run.
+    """
+    leading = context.leading
+    resolution = (leading or context).settings
     for stop in (resolution.stop, *(each.stop for each in resolution.unresolved)):
-        if stop is not None and stop.cause is cause:
+        here = stop is not None and any(_is_here(context, each) for each in stop.lines)
+        if stop is not None and stop.cause is cause and (here or leading is None):
             elsewhere = tuple(_elsewhere(context, stop))
             yield Finding(
                 message=f"the run stops {stop.when}: {stop.text}",
@@ -32,6 +43,7 @@ def stops(context: Context, cause: Cause) -> Findings:
                 severity=Severity.WARNING if stop.is_late else None,
                 notes=tuple(map(str, elsewhere[:MOST_SHOWN])),
                 holders=elsewhere,
+                fix=_fix(context, stop),
             )
             return
 
@@ -65,3 +77,37 @@ def _elsewhere(context: Context, stop: Stop) -> Iterator[SourceLine]:
         if path is not None and not _is_here(context, each):
             does = "calls it" if place else f"raises {stop.exception}"
             yield SourceLine(path, each.number, each.source, does)
+
+
+def _fix(context: Context, stop: Stop) -> Fix | None:
+    """The line that raises as it was meant; in another file a fix has to be asked for."""
+    line = stop.lines[0] if stop.lines else None
+    path = None if line is None else file_of(context, line.path)
+    mended = None if line is None else _mended(stop, line.source)
+    if mended is None or line is None or path is None:
+        return None
+    old, new, safety = mended
+    text = context.text if _is_here(context, line) else read_source(path)
+    start = LineIndex(text).offset(line.number, 1) + line.source.index(old)
+    edit = Edit(start, start + len(old), new)
+    title = f"write {new.strip(' .(=')} for {old.strip(' .(=')}"
+    if _is_here(context, line):
+        return Fix(title, safety, (edit,))
+    return Fix(title, Safety.UNSAFE, (), elsewhere=(FileEdits(path, text, (edit,)),))
+
+
+def _mended(stop: Stop, source: str) -> tuple[str, str, Safety] | None:
+    """Returns a part of a line, and what is meant by it: ``reshape`` takes any strides, and for a
+    keyword that a function of PyTorch's lacks, it is the nearest that it has."""
+    if stop.words.startswith(STRIDES) and source.count(".view(") == 1:
+        return ".view(", ".reshape(", Safety.SAFE
+    unknown = _UNKNOWN.match(stop.words)
+    if unknown is None or stop.cause is not Cause.ARGUMENT:
+        return None
+    function, keyword = unknown.groups()
+    from difflib import get_close_matches  # of the few who ask
+
+    near = get_close_matches(keyword, arguments_of(function), 1)
+    if not near or source.count(f"{keyword}=") != 1:
+        return None
+    return f"{keyword}=", f"{near[0]}=", Safety.UNSAFE

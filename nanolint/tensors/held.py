@@ -34,7 +34,7 @@ class Beyond(Exception):
         self.device, self.number, self.rows = index.device, number, rows
 
     def refused(self, host: object) -> Refused:
-        """What PyTorch raises, there or on a card."""
+        """Returns the exception of PyTorch, there or on a card."""
         if self.device is host:
             return Refused(str(self), IndexError)
         where = f"index {self.number} of a table of {self.rows} rows"

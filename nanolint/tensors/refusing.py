@@ -83,13 +83,23 @@ def _unequal_batches(x: Shape, y: Shape) -> Refused:
 def of_vectors(x: Tensor, y: Tensor) -> None:
     """A product with a vector ``y``."""
     if x.dtype is not y.dtype:
+        names = scalar_name(x.dtype), scalar_name(y.dtype)
+        if x.ndim == 1:
+            words = f"dot : expected both vectors to have same dtype, but found {names[0]} and "
+            raise Refused(f"{words}{names[1]}")
+        words = f"{names[1]}, {names[0]}, and {names[1]}"
+        raise Refused(f"addmv input tensors must have the same dtype, but got {words}")
+    if x.shape[-1] == y.shape[0]:
+        return
+    if x.ndim == 1:
         raise Refused(
-            f"expected {'m1 and m2' if x.ndim == 2 else 'both vectors'} to have same dtype, but "
-            f"they have {scalar_name(x.dtype)} and {scalar_name(y.dtype)}"
+            f"inconsistent tensor size, expected tensor {sizes(x.shape)} and src {sizes(y.shape)} "
+            f"to have the same number of elements, but got {x.numel} and {y.numel} elements "
+            "respectively"
         )
-    if x.shape[-1] != y.shape[0]:
-        rows = x.shape[0] if x.ndim == 2 else 1
-        raise Refused(f"size mismatch, got input ({rows}), mat ({by(x.shape)}), vec ({y.shape[0]})")
+    raise Refused(
+        f"size mismatch, got input ({x.shape[0]}), mat ({by(x.shape)}), vec ({y.shape[0]})"
+    )
 
 
 def expanded(shape: Shape, new: Shape) -> None:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nanolint.diagnostics import Safety
 from nanolint.gpus.lookup import find
 from nanolint.linting import registry
 from nanolint.linting.engine import lint
 from nanolint.linting.setup import Setup
+from nanolint.source.edits import apply_edits
 from validation.refusals import WRITTEN, scripts
 
 if TYPE_CHECKING:
@@ -48,3 +50,23 @@ def test_it_stops_where_pytorch_does(name: str, setup: Setup, tmp_path: Path) ->
     assert raised == kind
     if name not in OTHER_WORDS:  # of a changed tensor PyTorch names the operation and the versions
         assert said.startswith(words.partition(": [")[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "safety"),
+    [
+        ("view", ".view(", ".reshape(", Safety.SAFE),
+        ("rms_norm argument", "epsilon=", "eps=", Safety.UNSAFE),
+        ("linear argument", "biass=", "bias=", Safety.UNSAFE),
+    ],
+)
+def test_what_was_meant_is_a_fix(
+    name: str, old: str, new: str, safety: Safety, setup: Setup, tmp_path: Path
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(SCRIPTS[name])
+    (finding,) = lint(SCRIPTS[name], path, setup).diagnostics
+    assert finding.fix is not None and finding.fix.safety is safety
+    mended = apply_edits(SCRIPTS[name], finding.fix.edits)
+    assert mended == SCRIPTS[name].replace(old, new)
+    assert not lint(mended, path, setup).diagnostics

@@ -38,6 +38,12 @@ def takes_no(name: str, argument: str) -> bool:
     return arguments is not None and argument not in arguments.split()
 
 
+def arguments_of(name: str) -> list[str]:
+    """The arguments of a class or a function by its last name; none if it is not known."""
+    arguments = _tables()["arguments"]
+    return (arguments.get(name) or arguments.get(f"F.{name}") or "").split()
+
+
 def tensors_have_no(name: str) -> bool:
     """Whether no tensor has such an attribute."""
     return name not in _tables()["attributes"]["Tensor"].split() and not name.startswith("__")

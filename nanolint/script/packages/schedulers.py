@@ -1,4 +1,4 @@
-"""``torch.optim.lr_scheduler``: of its schedules one has an end, behind which it refuses to step.
+"""``torch.optim.lr_scheduler``: of its schedules one has an end, and refuses to step any further.
 
 ``rate`` is handed in: no learning rate is worked out.
 """

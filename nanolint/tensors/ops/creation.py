@@ -226,11 +226,19 @@ def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options:
         shape.append(len(inner))
         inner = inner[0] if inner else 0.0
     if not isinstance(inner, Tensor):
-        return create(device, tuple(shape), dtype or _type_of(inner, device), MADE, "full", data)
+        found = dtype or _type_of(_widest(data), device)
+        return create(device, tuple(shape), found, MADE, "full", data)
     if inner.numel == 1 and inner.shape:
         raise NotModelled("torch.tensor of rows of one element")  # numpy's stay rows, PyTorch's not
     shape += inner.shape
     return create(device, tuple(shape), dtype or inner.dtype, MADE, "full", data)
+
+
+def _widest(data: Any) -> Any:
+    """The number among nested lists whose type holds all of them: 2.5 of ``[1, 2.5]``."""
+    if isinstance(data, (list, tuple)):
+        return max(map(_widest, data), key=kind_of) if data else 0.0
+    return data
 
 
 def zeros_like(

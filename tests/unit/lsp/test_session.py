@@ -159,3 +159,43 @@ def test_an_open_module_that_is_no_python_is_told_as_a_check_tells_it(
         assert ("NL001" in codes(document)) == ("NL001" in cold)
         broken += "NL001" in cold
     assert broken > 1
+
+
+LOOP = """import torch
+import torch.nn.functional as F
+from model import Net
+
+net = Net().cuda()
+optimizer = torch.optim.AdamW(net.parameters())
+for step in range(30):
+    x = torch.randint(512, (4, 65), device="cuda")
+    loss = F.cross_entropy(net(x[:, :-1]).flatten(0, 1), x[:, 1:].flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+NET = """import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rows, self.head = nn.Embedding(512, 64), nn.Linear(64, 512)
+
+    def forward(self, x):
+        return self.head(self.rows(x))
+"""
+
+
+def test_what_a_module_makes_raise_stands_on_its_line(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(LOOP)
+    (tmp_path / "model.py").write_text(NET)
+    document = opened(session, tmp_path / "model.py", NET)
+    assert codes(document) == set()
+    session.change(document.uri, NET.replace("nn.Linear(64", "nn.Linear(65"))
+    assert document.judged is not None
+    (found,) = document.judged.diagnostics
+    line = document.text[found.span.start : found.span.end]
+    assert (found.code, line) == ("NL601", "return self.head(self.rows(x))")
+    assert [(each.path.name, each.row) for each in found.holders] == [("train.py", 9)]
+    session.change(document.uri, NET)
+    assert codes(document) == set()
