@@ -8,12 +8,15 @@ from nanolint.run.stop import Cause
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from nanolint.interpreter.values import Value
     from nanolint.tensors.unknown import Refused
 
 Failure = TypeVar("Failure", bound=BaseException)
 _MARK = "_nanolint_certain"
 _BLAMED = "_nanolint_blamed"
+_OPERANDS = "_nanolint_operands"
 _ANYWHERE = "_nanolint_certain_anywhere"
 # What tensors have and neither tuples, torch.Size nor what torch.max gives.
 OF_TENSORS = frozenset(
@@ -47,8 +50,8 @@ def is_certain_anywhere(error: BaseException) -> bool:
     return hasattr(error, _ANYWHERE)
 
 
-def refusal(error: Refused) -> Exception:
-    """The exception that PyTorch raises."""
+def refusal(error: Refused, operands: Iterable[Value] = ()) -> Exception:
+    """The exception that PyTorch raises for these ``operands``."""
     cause = Cause.OPERANDS
     if error.of_graph:
         cause = Cause.GRAPH
@@ -57,7 +60,26 @@ def refusal(error: Refused) -> Exception:
     found = certain(error.kind(str(error)), cause)
     if error.blamed is not None:
         setattr(found, _BLAMED, error.blamed)
+    setattr(found, _OPERANDS, tuple(each for each in operands if isinstance(each, Tensor)))
     return found
+
+
+def operands_of(error: BaseException, names: Mapping[int, str]) -> tuple[str, ...]:
+    """The operands that PyTorch refuses, in words: ``GELU output (12, T 1024, 3072)``.
+
+    ``names`` are those of sizes; of two alike in one shape it is not known which is meant.
+    """
+    found = []
+    for each in getattr(error, _OPERANDS, ()):
+        of_one = {
+            size: names[size]
+            for size in each.shape
+            if each.shape.count(size) == 1 and size in names
+        }
+        sizes = ", ".join(f"{of_one[n]} {n}" if n in of_one else str(n) for n in each.shape)
+        kind = f" {each.dtype.name}" if "type" in str(error) else ""
+        found.append(f"{each.role.label} ({sizes}){kind}")
+    return tuple(found)
 
 
 def blamed_by(error: BaseException) -> object:

@@ -12,6 +12,7 @@ from nanolint.rule.holders import file_of
 from nanolint.run.stop import Cause
 from nanolint.source.text import LineIndex
 from nanolint.trainers.nanogpt.reading import read_source
+from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ def stops(context: Context, cause: Cause) -> Findings:
                 message=f"the run stops {stop.when}: {stop.text}",
                 span=_span(context, stop),
                 severity=Severity.WARNING if stop.is_late else None,
-                notes=tuple(map(str, elsewhere[:MOST_SHOWN])),
+                notes=(*_operands(stop), *map(str, elsewhere[:MOST_SHOWN])),
                 holders=elsewhere,
                 fix=_fix(context, stop),
             )
@@ -68,6 +69,11 @@ def _is_here(context: Context, line: Line) -> bool:
     if path is None or context.path is None:
         return line.path == (context.path.name if context.path else "")
     return path.absolute() == context.path.absolute()
+
+
+def _operands(stop: Stop) -> Iterator[str]:
+    if stop.operands:
+        yield f"given {listed(stop.operands)}"
 
 
 def _elsewhere(context: Context, stop: Stop) -> Iterator[SourceLine]:

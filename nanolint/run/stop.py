@@ -41,6 +41,7 @@ class Stop:
 
     ``lines``: the one that raises, then those that called it, the innermost first. ``when`` is
     "before step 1", "in step 1", "in the backward pass of step 1", "in a later step", or AFTER.
+    ``operands`` say of the tensors that PyTorch refuses what they are and how large.
     """
 
     cause: Cause
@@ -48,18 +49,20 @@ class Stop:
     words: str
     when: str
     lines: tuple[Line, ...]
+    operands: tuple[str, ...] = ()
 
     @property
     def written(self) -> tuple[Any, ...]:
         """Plain values, of which ``Stop.read`` makes the same."""
         lines = tuple((each.path, each.number, each.source) for each in self.lines)
-        return (self.cause.value, self.exception, self.words, self.when, lines)
+        return (self.cause.value, self.exception, self.words, self.when, lines, self.operands)
 
     @classmethod
     def read(cls, written: Sequence[Any]) -> Stop:
         """The stop that was ``written``."""
-        cause, exception, words, when, lines = written
-        return cls(Cause(cause), exception, words, when, tuple(Line(*each) for each in lines))
+        cause, exception, words, when, lines, operands = written
+        found = tuple(Line(*each) for each in lines)
+        return cls(Cause(cause), exception, words, when, found, tuple(operands))
 
     @property
     def is_late(self) -> bool:

@@ -9,15 +9,22 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import capability_of, has_bfloat16, refuses_float8
-from nanolint.interpreter.certain import blamed_by, cause_of, is_certain, is_certain_anywhere
+from nanolint.interpreter.certain import (
+    blamed_by,
+    cause_of,
+    is_certain,
+    is_certain_anywhere,
+    operands_of,
+)
 from nanolint.interpreter.exceptions import CATCHABLE, callers_of, uncollected
-from nanolint.interpreter.values import Place, Raised, Unread
+from nanolint.interpreter.torch.kinds import is_module
+from nanolint.interpreter.values import Instance, Place, Raised, Unread
 from nanolint.interpreter.watched import given
 from nanolint.run.program import BATCH, PASSES
 from nanolint.run.stop import Cause, Line, Stop
 from nanolint.script import later
 from nanolint.script.phases import EVALUATIONS, Finished
-from nanolint.script.reader import Reader
+from nanolint.script.reader import MAIN, Reader
 from nanolint.script.settled import settled, symbolic, symbols_of, values_of
 from nanolint.script.surroundings import Surroundings
 from nanolint.tape.numbers import spots
@@ -40,6 +47,9 @@ if TYPE_CHECKING:
     from nanolint.tensors.device import Device
 
 FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
+# Names that sizes of tensors go by.
+SIZES = re.compile(r"^[A-Z]$|(?i:embd|embed|dim|hidden|head|block|batch|seq|context|vocab|width)")
+SMALL = 2  # so many elements anything may have
 MUCH = 2  # a phase with less than half of the peak does not move it
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
 
@@ -168,7 +178,19 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     ):
         return None
     name = error.value.cls.name if isinstance(error, Raised) else type(error).__name__
-    return Stop(cause, name, words, machine.phases.when, lines)
+    operands = operands_of(error, _names_of_sizes(machine)) if cause is Cause.OPERANDS else ()
+    return Stop(cause, name, words, machine.phases.when, lines, operands)
+
+
+def _names_of_sizes(machine: Reader) -> dict[int, str]:
+    """Sizes that the script has one name for, among its globals and in objects that they are."""
+    tables = [machine.imported[MAIN].names]
+    tables += [e.attributes for e in tables[0].values() if type(e) is Instance and not is_module(e)]
+    found: dict[int, set[str]] = {}
+    for name, value in ((name, value) for table in tables for name, value in table.items()):
+        if type(value) is int and value > SMALL and SIZES.search(name):
+            found.setdefault(value, set()).add(name)
+    return {size: names.pop() for size, names in found.items() if len(names) == 1}
 
 
 def _hangs(error: BaseException, cause: Cause, lines: Iterable[Line]) -> bool:

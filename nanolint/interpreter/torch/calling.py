@@ -107,7 +107,7 @@ def operation(
     except held.Beyond as error:
         raise refusal(error.refused(machine.host)) from error
     except Refused as error:
-        raise refusal(error) from error
+        raise refusal(error, arguments) from error
     except DataDependent as error:
         raise machine.unread(f"{name}: {error} depends on values") from error
     except NotModelled as error:
