@@ -160,6 +160,8 @@ INSIDE = {
     },
     "item of many": "x.item()",
     "item": "loss.item()",
+    "format of many": "print(f'{x:.2f}')",
+    "format": "print(f'{loss:.2f} {x}')",
     "truth of many": "assert x > 3",
     "numpy with a gradient": "loss.cpu().numpy()",
     # Python.

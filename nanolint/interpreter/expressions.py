@@ -389,6 +389,9 @@ def _formatted(machine: Machine, node: ast.FormattedValue, frame: Frame) -> Valu
     value = counted.plain(value)
     if isinstance(value, Unknown):
         return value
+    if isinstance(value, Tensor) and value.shape and style and node.conversion < 0:
+        machine.at(frame.module, node.lineno)
+        raise certain(TypeError("unsupported format string passed to Tensor.__format__"))
     if type(value) is Symbolic:
         return Formed(symbolic.shown(value, style), machine.place)
     if machine.made_up.writes(value) and len(style) < 8:

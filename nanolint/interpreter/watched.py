@@ -339,6 +339,15 @@ class MadeUp:
         self.is_lost = False
         self.compared = 0  # how often one was
 
+    @property
+    def known(self) -> tuple[frozenset[int | float], bool]:
+        """Which numbers are made up, and whether that is lost."""
+        return frozenset(self.numbers), self.is_lost
+
+    @known.setter
+    def known(self, known: tuple[frozenset[int | float], bool]) -> None:
+        self.numbers, self.is_lost = self.numbers | known[0], known[1]
+
     def compare(self, one: Value, other: Value) -> None:
         """Two values are compared."""
         self.compared += self.has(one) or self.has(other)

@@ -8,9 +8,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter.counted import Turn
 from nanolint.interpreter.scopes import MISSING
 from nanolint.interpreter.values import Unknown
+from nanolint.script.carried import Carried, set_first
 from nanolint.script.changes import called, stored
+from nanolint.script.flows import written
 from nanolint.script.forgetting import forget_all
 from nanolint.source.python import of_node
 
@@ -58,3 +61,27 @@ def _worked_out(node: ast.For) -> tuple[str, ...] | None:
             return None
         unseen += ast.iter_child_nodes(each)
     return tuple(name for name in stored(node) if name not in targets)
+
+
+class LeftOut:
+    """Turns were left out: what counts them is not as in the run, unless another turn leaves all
+    numbers as they were."""
+
+    def __init__(self, machine: Script, node: ast.For, frame: Frame) -> None:
+        self._machine, self._known = machine, machine.made_up.known
+        self._carried = Carried(machine, node, frame, Turn(machine.asked, lambda: machine.place))
+        self._own = written(node.target) | set_first(node)
+        self._before = self._numbers()
+        machine.made_up.lose()
+
+    def _numbers(self) -> dict[object, object]:
+        return {
+            (slot.path, slot.name): slot.names[slot.name]
+            for slot in self._carried.slots()
+            if type(slot.names[slot.name]) in (int, float) and slot.name not in self._own
+        }
+
+    def look_again(self) -> None:
+        """Another turn was read."""
+        if self._numbers() == self._before:
+            self._machine.made_up.known = self._known

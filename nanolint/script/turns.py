@@ -297,6 +297,7 @@ class Turns:
         machine, tape = self._machine, self._machine.card.tape
         place, before, left = 0, [object()], list[object]()
         count, drifts = _count(values), 0
+        left_out: counting.LeftOut | None = None
         while place < count:
             machine.step()
             self._counted[-1] = node, place
@@ -308,6 +309,9 @@ class Turns:
                 return ended if ended is RETURN else None
             place += 1
             rest = count - place
+            if left_out is not None:
+                left_out.look_again()
+                left_out = None
             if rest and tape.mark() == start and counting.is_over(machine, node, frame):
                 machine.assign(node.target, values[-1], frame)
                 break
@@ -329,7 +333,7 @@ class Turns:
                         listed += put * skipped
                     tape.compute_again(start.flops, skipped)
                     self._room -= grows if machine.card.grad_enabled else 0
-                    machine.made_up.lose()  # what counts the turns
+                    left_out = counting.LeftOut(machine, node, frame)
                     machine.seen.backward += skipped * (machine.seen.backward - backward)
                 elif (
                     not wrote

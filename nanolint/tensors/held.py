@@ -58,7 +58,7 @@ FOLLOWED = frozenset({*SAME, *MAKES, *SHIFTS, "__getitem__"})
 
 def of(x: object) -> Held:
     """The numbers that a tensor holds."""
-    if not isinstance(x, Tensor) or x.held is None or x.storage is None or x.storage.changed:
+    if not isinstance(x, Tensor) or (x.storage is not None and x.storage.changed):
         return None
     found: Held = x.held
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.tensors.dtypes import BOOL, COMPLEX, FLOAT32, FLOATING, INT32, INT64, UINT8
+from nanolint.tensors.layout import normalized
 from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
@@ -63,6 +64,14 @@ def of_matrices(x: Tensor, y: Tensor) -> None:
         )
 
 
+def of_sum(
+    bias: Tensor, x: Tensor, y: Tensor, _role: object = None, _beta: object = None, **_: object
+) -> None:
+    """``addmm`` of matrices, to which something is added."""
+    of_matrices(x, y)
+    expanded(bias.shape, (x.shape[0], y.shape[1]))
+
+
 def of_batches(x: Tensor, y: Tensor) -> None:
     """``bmm`` of (b, n, k) and (b, k, m), of one type."""
     if x.dtype is not y.dtype:
@@ -80,7 +89,7 @@ def _unequal_batches(x: Shape, y: Shape) -> Refused:
     )
 
 
-def of_vectors(x: Tensor, y: Tensor) -> None:
+def of_vectors(x: Tensor, y: Tensor, _role: object = None) -> None:
     """A product with a vector ``y``."""
     if x.dtype is not y.dtype:
         names = scalar_name(x.dtype), scalar_name(y.dtype)
@@ -121,14 +130,24 @@ def expanded(shape: Shape, new: Shape) -> None:
             )
 
 
-def normalized_over(x: Tensor, inner: Shape, *, separator: str = ", ") -> None:
+def normalized_over(
+    x: Tensor, normalized_shape: Sequence[int], *_: object, separator: str = ", ", **__: object
+) -> None:
     """The last dimensions of ``x`` are those that are normalized; rms_norm writes no separator."""
+    inner = tuple(normalized_shape)
     if x.shape[max(0, x.ndim - len(inner)) :] != inner:
         stars = separator + ", ".join(map(str, inner))
         raise Refused(
             f"Given normalized_shape={sizes(inner)}, expected input with shape [*{stars}], "
             f"but got input of size{sizes(x.shape)}"
         )
+
+
+def normalized_by_roots(
+    x: Tensor, normalized_shape: Sequence[int], *_: object, **__: object
+) -> None:
+    """The same of ``rms_norm``."""
+    normalized_over(x, normalized_shape, separator="")
 
 
 def of_one_type(x: Tensor, weight: Tensor | None) -> None:
@@ -139,8 +158,13 @@ def of_one_type(x: Tensor, weight: Tensor | None) -> None:
         )
 
 
-def rows_of_table(index: Tensor) -> None:
-    """The indices of ``F.embedding``."""
+def rows_of_table(index: Tensor, weight: Tensor, *_: object, **__: object) -> None:
+    """The indices of ``F.embedding``: where the rows are, and whole numbers of 32 or 64 bits."""
+    if index.device is not weight.device:
+        raise Refused(
+            "Expected all tensors to be on the same device, but got index is on one device, "
+            "different from other tensors on another"
+        )
     if index.dtype not in (INT64, INT32):
         raise Refused(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
@@ -149,15 +173,17 @@ def rows_of_table(index: Tensor) -> None:
         )
 
 
-def gathered(index: Tensor, name: str) -> None:
-    """The indices of ``gather`` and ``scatter``."""
+def gathered(_x: Tensor, dim: int, index: Tensor) -> None:
+    """The indices of ``gather``, along any ``dim``."""
+    del dim
     if index.dtype not in (INT64, INT32):
-        raise Refused(f"{name}(): Expected dtype int32/int64 for index")
+        raise Refused("gather(): Expected dtype int32/int64 for index")
 
 
-def joined(tensors: Sequence[Tensor], along: int) -> None:
-    """What ``cat`` joins is alike in all other dimensions; empty vectors are passed over."""
+def joined(tensors: Sequence[Tensor], dim: int = 0) -> None:
+    """Tensors for ``cat`` are alike in all other dimensions; empty vectors are passed over."""
     first: Tensor | None = None
+    along = normalized(dim, next((e for e in tensors if e.shape != (0,)), tensors[0]).ndim)
     for place, each in enumerate(tensors):
         if each.shape == (0,):
             continue
@@ -168,15 +194,15 @@ def joined(tensors: Sequence[Tensor], along: int) -> None:
             raise Refused(
                 f"Tensors must have same number of dimensions: got {first.ndim} and {each.ndim}"
             )
-        for dim, (size, other) in enumerate(zip(first.shape, each.shape, strict=True)):
-            if dim != along and size != other:
+        for axis, (size, other) in enumerate(zip(first.shape, each.shape, strict=True)):
+            if axis != along and size != other:
                 raise Refused(
                     f"Sizes of tensors must match except in dimension {along}. Expected size "
                     f"{size} but got size {other} for tensor number {place} in the list."
                 )
 
 
-def stacked(tensors: Sequence[Tensor]) -> None:
+def stacked(tensors: Sequence[Tensor], _dim: int = 0) -> None:
     """What ``stack`` stacks has one shape."""
     for place, each in enumerate(tensors):
         if each.shape != tensors[0].shape:
@@ -267,7 +293,7 @@ def of_one_shape(x: Tensor, target: Tensor) -> None:
         )
 
 
-def chosen_by(condition: Tensor) -> None:
+def chosen_by(condition: Tensor, *_: object, **__: object) -> None:
     """The condition of ``where``."""
     if condition.dtype not in (BOOL, UINT8):
         raise Refused(
@@ -276,7 +302,7 @@ def chosen_by(condition: Tensor) -> None:
         )
 
 
-def masked_by(mask: Tensor) -> None:
+def masked_by(_x: Tensor, mask: Tensor, *_: object, **__: object) -> None:
     """The mask of ``masked_fill``."""
     if mask.dtype is not BOOL:
         raise Refused(

@@ -130,3 +130,19 @@ def traced(eager: Eager) -> Eager:
         return tracer.call(eager.__name__, arguments, named)
 
     return cast("Eager", call)
+
+
+def traced_after(check: Callable[..., None]) -> Callable[[Eager], Eager]:
+    """The same for an operation whose arguments are checked before, whether it is traced or not."""
+
+    def decorate(eager: Eager) -> Eager:
+        inner = traced(eager)
+
+        @wraps(eager)
+        def call(*arguments: Any, **named: Any) -> Any:
+            check(*arguments, **named)
+            return inner(*arguments, **named)
+
+        return cast("Eager", call)
+
+    return decorate

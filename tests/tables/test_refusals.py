@@ -13,7 +13,7 @@ from nanolint.linting import registry
 from nanolint.linting.engine import lint
 from nanolint.linting.setup import Setup
 from nanolint.source.edits import apply_edits
-from validation.refusals import WRITTEN, scripts
+from validation.refusals import INSIDE, WRITTEN, scripts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,3 +70,47 @@ def test_what_was_meant_is_a_fix(
     mended = apply_edits(SCRIPTS[name], finding.fix.edits)
     assert mended == SCRIPTS[name].replace(old, new)
     assert not lint(mended, path, setup).diagnostics
+
+
+COMPILED = """import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.Sequential(nn.Embedding(96, 32), nn.Linear(32, 96))
+
+    def forward(self, x):
+        net = self.parts
+        h = net[0](x)
+        {line}
+        return net[1](h)
+
+
+net = torch.compile(Net().cuda())
+optimizer = torch.optim.AdamW(net.parameters())
+for step in range(20):
+    x = torch.randint(96, (4, 10), device="cuda")
+    loss = F.cross_entropy(net(x[:, :-1]).flatten(0, 1), x[:, 1:].flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("linear type", "bias", "addmm bias", "where", "masked_fill", "split", "cat", "stack"),
+        *("gather type", "embedding of fractions", "a row of a table", "layer_norm", "rms_norm"),
+        *("mm sizes", "attention types", "view", "mul sizes"),
+    ],
+)
+def test_compiled_code_is_checked_as_any_other(name: str, setup: Setup, tmp_path: Path) -> None:
+    for line, expected in ((INSIDE[name], 1), ("pass", 0)):
+        text = COMPILED.format(line=line)
+        path = tmp_path / "train.py"
+        path.write_text(text)
+        assert len(lint(text, path, setup).diagnostics) == expected

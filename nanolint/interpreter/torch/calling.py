@@ -90,6 +90,7 @@ def operation(
     short = name.rpartition(".")[2]
     writes = short in IN_PLACE or (short[-1] == "_" and short[:2] != "__")
     if writes and isinstance(arguments[0], Tensor):
+        arguments[0].held = None
         if arguments[0].storage is not None:
             arguments[0].storage.changed = True
         if machine.card.tracer is None:

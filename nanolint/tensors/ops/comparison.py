@@ -11,7 +11,7 @@ from nanolint.tensors.layout import broadcast
 from nanolint.tensors.ops.creation import create, filled
 from nanolint.tensors.ops.pointwise import elementwise, result_type
 from nanolint.tensors.tensor import Tensor, empty
-from nanolint.tensors.tracing import traced, tracer_at
+from nanolint.tensors.tracing import traced, traced_after, tracer_at
 from nanolint.tensors.unknown import DataDependent, NotModelled
 
 if TYPE_CHECKING:
@@ -60,10 +60,9 @@ def isfinite(x: Tensor) -> Tensor:
     return out
 
 
-@traced
+@traced_after(refusing.masked_by)
 def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """``x.masked_fill(mask, value)``: a copy in order, filled in place."""
-    refusing.masked_by(mask)
     out = empty(x.device, broadcast(x.shape, mask.shape), x.dtype, x.role.made("masked"))
     learns = isinstance(value, Tensor) and value.requires_grad
 
@@ -79,12 +78,11 @@ def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     return record(out, inputs, backward, mask)
 
 
-@traced
+@traced_after(refusing.chosen_by)
 def where(condition: Tensor, x: Operand | None = None, other: Operand | None = None) -> Tensor:
     """``torch.where``. Raises DataDependent for a condition alone, which asks where it holds."""
     if x is None or other is None:
         raise DataDependent("where")
-    refusing.chosen_by(condition)
     dtype = result_type(x, other)
     first, second = _operand(condition, x, dtype), _operand(condition, other, dtype)
     out = elementwise(dtype, "choice", condition, first, second)

@@ -15,8 +15,8 @@ from nanolint.tensors.ops.cub import radix_sort_bytes, scan_bytes, unique_bytes
 from nanolint.tensors.ops.views import contiguous, reshape
 from nanolint.tensors.role import role as role_of
 from nanolint.tensors.tensor import empty
-from nanolint.tensors.tracing import traced
-from nanolint.tensors.unknown import NotModelled, Refused
+from nanolint.tensors.tracing import traced_after
+from nanolint.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
     from nanolint.tensors.device import Card
@@ -29,7 +29,7 @@ WARP, BLOCK = 32, 1024
 BLOCKS_EACH = 4  # MAX_ATOMIC_ACCUM_BLOCKS_PER_SM
 
 
-@traced
+@traced_after(refusing.rows_of_table)
 def embedding(
     index: Tensor,
     weight: Tensor,
@@ -46,12 +46,6 @@ def embedding(
     Raises NotModelled for sparse gradients, and for rows that are scaled down before, Refused for
     indices that lie elsewhere than the rows, or are no whole numbers of 32 or 64 bits.
     """
-    if index.device is not weight.device:
-        raise Refused(
-            "Expected all tensors to be on the same device, but got index is on one device, "
-            "different from other tensors on another"
-        )
-    refusing.rows_of_table(index)
     if sparse or max_norm is not None:
         raise NotModelled("a sparse gradient" if sparse else "max_norm")
     width = weight.shape[1]

@@ -16,7 +16,7 @@ from nanolint.tensors.ops.parts import select, sliced
 from nanolint.tensors.ops.pointwise import mul
 from nanolint.tensors.ops.views import alias, expand, unsqueeze
 from nanolint.tensors.tensor import Tensor, empty
-from nanolint.tensors.tracing import traced
+from nanolint.tensors.tracing import traced, traced_after
 from nanolint.tensors.unknown import DataDependent, NotModelled, Refused
 
 if TYPE_CHECKING:
@@ -150,11 +150,10 @@ def chosen_shape(shape: Shape, indices: Sequence[Tensor | None]) -> Shape:
     return (*rest[:front], *chosen, *rest[front:])
 
 
-@traced
+@traced_after(refusing.gathered)
 def gather(x: Tensor, dim: int, index: Tensor) -> Tensor:
     """``x.gather(dim, index)``: the gradient is scattered into zeros; x is kept until then, though
     nobody reads it (tools/autograd/derivatives.yaml, ``gather_backward``)."""
-    refusing.gathered(index, "gather")
     out = empty(x.device, index.shape, x.dtype, x.role.made("gathered"))
     shape, role = x.shape, x.role.gradient
 

@@ -22,7 +22,7 @@ from nanolint.tensors.ops.views import (
 )
 from nanolint.tensors.rows import Rows
 from nanolint.tensors.tensor import Tensor, empty
-from nanolint.tensors.tracing import traced
+from nanolint.tensors.tracing import traced, traced_after
 from nanolint.tensors.unknown import DataDependent, NotModelled
 
 if TYPE_CHECKING:
@@ -31,13 +31,12 @@ if TYPE_CHECKING:
     from nanolint.tensors.dtypes import Number
 
 
-@traced
+@traced_after(refusing.joined)
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """``torch.cat``: gradients are views of the gradient. Of images whose channels move fastest it
     makes such (``compute_output_memory_format``)."""
     first = next((each for each in tensors if each.shape != (0,)), tensors[0])
     along = normalized(dim, first.ndim)
-    refusing.joined(tensors, along)
     dtype = first.dtype
     for each in tensors:
         dtype = promote(dtype, each.dtype)
@@ -62,10 +61,9 @@ def stack(tensors: Sequence[Tensor] | Rows, dim: int = 0) -> Tensor:
     return stacked(tensors, dim)
 
 
-@traced
+@traced_after(refusing.stacked)
 def stacked(tensors: Sequence[Tensor], dim: int) -> Tensor:
     """``torch.stack`` of tensors."""
-    refusing.stacked(tensors)
     return cat([unsqueeze(each, dim) for each in tensors], dim)
 
 

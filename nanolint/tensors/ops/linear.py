@@ -31,7 +31,7 @@ from nanolint.tensors.ops.views import (
     view,
 )
 from nanolint.tensors.tensor import empty
-from nanolint.tensors.tracing import traced, tracer_at
+from nanolint.tensors.tracing import traced, traced_after, tracer_at
 from nanolint.tensors.unknown import NotModelled
 from nanolint.tensors.work import of_product
 
@@ -212,9 +212,8 @@ def _mm(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     return record(out, inputs, backward, *factors(x, y))
 
 
-@traced
+@traced_after(refusing.of_vectors)
 def _dot(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
-    refusing.of_vectors(x, y)
     out = empty(x.device, (), x.dtype, role or x.role.made("product"))
     x.device.multiply()
     needs_x, needs_y = x.requires_grad, y.requires_grad
@@ -226,10 +225,9 @@ def _dot(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     return record(out, (x, y), backward, *factors(x, y))
 
 
-@traced
+@traced_after(refusing.of_vectors)
 def _mv(x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     """A matrix (n, k) times a vector (k)."""
-    refusing.of_vectors(x, y)
     out = empty(x.device, x.shape[:1], x.dtype, role or x.role.made("product"))
     x.device.multiply()
     needs_x, needs_y = x.requires_grad, y.requires_grad
@@ -268,13 +266,11 @@ def _times(x: Tensor, y: Tensor, role: Role) -> Tensor:
     return _mm(one, other, role) if x.ndim == 2 else _bmm(one, other, role)
 
 
-@traced
+@traced_after(refusing.of_sum)
 def product_and_bias(
     bias: Tensor, x: Tensor, y: Tensor, role: Role | None, beta: Number = 1
 ) -> Tensor:
-    refusing.of_matrices(x, y)
     rows, columns = x.shape[0], y.shape[1]
-    refusing.expanded(bias.shape, (rows, columns))
     is_row = bias.shape in ((columns,), (1, columns)) and bias.is_contiguous and beta == 1
     by_lt = is_row or _is_added_by_lt(bias, (rows, columns))
     out = _product(x, y, (rows, columns), role, biased=by_lt and y.shape[0] > 1 and columns > 1)

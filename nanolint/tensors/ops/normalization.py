@@ -17,7 +17,7 @@ from nanolint.tensors.ops.reductions import mean
 from nanolint.tensors.ops.unary import pow, rsqrt
 from nanolint.tensors.ops.views import cast, contiguous
 from nanolint.tensors.tensor import empty
-from nanolint.tensors.tracing import traced, tracer_at
+from nanolint.tensors.tracing import traced_after, tracer_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LEAST = 2**-23  # epsilon where none is given: of float32
 
 
-@traced
+@traced_after(refusing.normalized_over)
 def layer_norm(
     x: Tensor,
     normalized_shape: Sequence[int],
@@ -42,7 +42,6 @@ def layer_norm(
     source = to_float32(x)
     device, shape, dtype = x.device, x.shape, source.dtype
     inner = tuple(normalized_shape)
-    refusing.normalized_over(x, inner)
     refusing.of_one_type(source, scale)
     width = prod(inner)
     rows = x.numel // width
@@ -114,7 +113,7 @@ def is_channels_last(x: Tensor) -> bool:
     return is_contiguous(shape, strides)
 
 
-@traced
+@traced_after(refusing.normalized_by_roots)
 def rms_norm(
     x: Tensor,
     normalized_shape: Sequence[int],
@@ -126,7 +125,6 @@ def rms_norm(
     One kernel since torch 2.9, but for images whose channels move fastest and for a weight of
     another type; float32 under autocast since 2.12.
     """
-    refusing.normalized_over(x, tuple(normalized_shape), separator="")
     release, dimensions = x.device.release, len(normalized_shape)
     casts = release >= RMS_NORM_FLOAT32_SINCE
     scale = to_float32(weight) if weight is not None and casts else weight

@@ -14,7 +14,7 @@ from nanolint.tensors.layout import normalized
 from nanolint.tensors.ops.creation import create
 from nanolint.tensors.ops.views import as_view
 from nanolint.tensors.tensor import empty
-from nanolint.tensors.tracing import traced
+from nanolint.tensors.tracing import traced, traced_after
 from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
@@ -63,18 +63,22 @@ def select(x: Tensor, dim: int, index: int) -> Tensor:
     return as_view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
 
 
-@traced
+def _sums_up(x: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> None:
+    sizes, along = split_size_or_sections, normalized(dim, x.ndim)
+    if not isinstance(sizes, int) and sum(sizes) != x.shape[along]:
+        raise Refused(
+            f"split_with_sizes expects split_sizes to sum exactly to {x.shape[along]} (input "
+            f"tensor's size at dimension {along}), but got split_sizes={list(sizes)}"
+        )
+
+
+@traced_after(_sums_up)
 def split(x: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Sequence[Tensor]:
     """``x.split(sizes, dim)``: views whose gradients are concatenated."""
     dim, whole, sizes = normalized(dim, x.ndim), x.shape, split_size_or_sections
     if isinstance(sizes, int):
         full, rest = divmod(whole[dim], sizes)
         sizes = [sizes] * full + ([rest] if rest else [])
-    elif sum(sizes) != whole[dim]:
-        raise Refused(
-            f"split_with_sizes expects split_sizes to sum exactly to {whole[dim]} (input tensor's "
-            f"size at dimension {dim}), but got split_sizes={list(sizes)}"
-        )
     shapes = [(*whole[:dim], size, *whole[dim + 1 :]) for size in sizes]
     outs = [x.view(shape, x.strides, x.role.reshaped) for shape in shapes]
 
