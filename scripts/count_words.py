@@ -28,7 +28,7 @@ class Word(NamedTuple):
 
 
 WORDS = {
-    "What": Word(720, "say what the function returns or does", r"\AWhat "),
+    "What": Word(719, "say what the function returns or does", r"\AWhat "),
     "behind": Word(118, "after", r"\bbehind\b"),
     "where": Word(1101, "if", r"(?<![.\w])where\b(?!\()"),
     "but for": Word(25, "except", r"\bbut for\b"),

@@ -16,6 +16,9 @@ TRAINING = frozenset({Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER})
 EVALUATIONS = (Phase.EVAL, Phase.EVAL_LATE)
 
 
+BEFORE = "before step 1"
+
+
 class Finished(BaseException):
     """All that is read of a run is read; no program catches it."""
 
@@ -111,7 +114,7 @@ class Phases:
         """When in the run that is: "before step 1", "in the backward pass of step 2"."""
         phase, number = self._tape.phases[-1][1], self.done + 1
         if not self.done and not self._tape.flops:
-            return "before step 1"
+            return BEFORE
         if phase is Phase.BACKWARD:
             return f"in the backward pass of step {number}"
         if phase in (Phase.EVAL, Phase.EVAL_LATE):

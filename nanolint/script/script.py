@@ -23,7 +23,7 @@ from nanolint.interpreter.watched import given
 from nanolint.run.program import BATCH, PASSES
 from nanolint.run.stop import Cause, Line, Stop
 from nanolint.script import later
-from nanolint.script.phases import EVALUATIONS, Finished
+from nanolint.script.phases import BEFORE, EVALUATIONS, Finished
 from nanolint.script.reader import MAIN, Reader
 from nanolint.script.settled import settled, symbolic, symbols_of, values_of
 from nanolint.script.surroundings import Surroundings
@@ -179,7 +179,10 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
         return None
     name = error.value.cls.name if isinstance(error, Raised) else type(error).__name__
     operands = operands_of(error, _names_of_sizes(machine)) if cause is Cause.OPERANDS else ()
-    return Stop(cause, name, words, machine.phases.when, lines, operands)
+    when = machine.phases.when
+    if when == BEFORE and machine.turns.outermost is not None:
+        when = "in step 1" if machine.phases.learns else "in the evaluation before step 1"
+    return Stop(cause, name, words, when, lines, operands)
 
 
 def _names_of_sizes(machine: Reader) -> dict[int, str]:
