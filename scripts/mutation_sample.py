@@ -277,8 +277,9 @@ def tried(clone: Path, mutant: Mutant, tests: list[tuple[float, str]], limit: fl
         )
         lines = done.stdout.splitlines()
         named = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-        if done.returncode in (4, 5) and not named:  # pytest knows no test of one of these names
-            raise LookupError(done.stdout + done.stderr)
+        said = done.stdout + done.stderr
+        if done.returncode in (4, 5) and not named and "while loading conftest" not in said:
+            raise LookupError(said)  # pytest knows no test of one of these names
         if done.returncode == 0:
             return "survived"
         return f"killed by {named[0].split(' - ')[0]}" if named else f"killed ({done.returncode})"
