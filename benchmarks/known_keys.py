@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 from benchmarks.lsp import CONFIG  # noqa: E402
 from nanolint.lsp import serving  # noqa: E402
 from nanolint.lsp.session import Session  # noqa: E402
-from nanolint.settings import validation  # noqa: E402
+from nanolint.settings import schema  # noqa: E402
 from nanolint.tape import numbers  # noqa: E402
 from tests.support.project_tree import write_project  # noqa: E402
 
@@ -42,7 +42,7 @@ def ways() -> dict[str, AbstractContextManager[object]]:
         "with everything": nullcontext(),
         "with each text parsed whole": patch.object(numbers, "_changed", lambda *_: None),
         "with a validator made for each": patch.object(
-            validation, "_adapter", validation._adapter.__wrapped__
+            schema, "_adapter", schema._adapter.__wrapped__
         ),
     }
 

@@ -62,7 +62,7 @@ TRICKS = (
     ),
     Trick(
         "`importlib.metadata` is asked for packs only where there may be any (`linting/packs.py`)",
-        "import nanolint.linting.packs as m; m.may_be_installed = lambda group: True",
+        "import nanolint.linting.registry as m; m.may_be_installed = lambda group: True",
     ),
     Trick(
         "the readers of launch scripts are imported for launch scripts",

@@ -1,11 +1,11 @@
-"""The one run of a launch file that ``explain`` and ``fit`` are about: ``run.sh:12``."""
+"""The one run that ``explain`` and ``fit`` are about: a config's, or that of ``run.sh:12``."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from nanolint.cli.launch import as_line, launches_in, read_launch, split_launch, starts_script
 from nanolint.cli.launch_files import NO_LAUNCH, launch_lines
 from nanolint.cli.launch_text import meant
 from nanolint.cli.launched import is_foreign
@@ -17,11 +17,14 @@ from nanolint.launches.files import MOST_BYTES, is_launch_file
 from nanolint.run.flags import read_line
 from nanolint.run.overrides import read_arguments
 
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
     from nanolint.cli.launched import Launched
+    from nanolint.cli.parser import Parser
     from nanolint.cli.streams import Streams
     from nanolint.rule.case import Case
     from nanolint.run.flags import Flag, LaunchLine
@@ -196,3 +199,56 @@ def _naming(runs: Sequence[Launched], start: str) -> str:
         words = " ".join(name if not value else f"{name}={value}" for name, value in first)
         return f"{start} {words}or the values of another run"
     return "-- and the launch line itself, with its values"
+
+
+def _one_launch(words: Sequence[str], streams: Streams) -> Launched | None:
+    """The run that a program among ``words`` starts; None where they begin with a config."""
+    if not starts_script(words):
+        return None
+    found = launches_in(as_line(words))
+    if len(found) != 1:
+        raise UsageError(f"after --: {len(found) or 'no'} runs; give one")
+    _remark(found[0], streams)
+    return found[0]
+
+
+def read_one_run(
+    command: str, parser: Parser, arguments: Sequence[str], streams: Streams
+) -> tuple[Namespace, str, Launched]:
+    """The options, the file and the launch of a command that takes one run.
+
+    The file is the one that is read last, with all that the run reads in its order.
+    """
+    from dataclasses import replace
+    from pathlib import Path
+
+    given, words = split_launch(arguments)
+    options = parser.parse(given, streams)
+    started = _one_launch(words, streams) if words and not options.files else None
+    if started is not None:
+        return options, str(started.files[-1]), started
+    if len(options.files) == 1 and _may_be_launch_file(options.files[0]):
+        named = only_run(command, options.files[0], words, options, streams)
+        if named is not None:
+            _remark(named, streams)
+            return options, str(named.files[-1]), named
+    launch = read_launch(words, options.files)
+    if len(options.files) > 1 or not (options.files or launch.files):
+        parser.error(f"{command} takes one FILE, found {len(options.files)}")
+    if not launch.files:
+        return options, options.files[0], launch
+    first = tuple(map(Path, options.files))
+    launch = replace(launch, arguments=(*first, *launch.arguments))
+    return options, str(launch.files[-1]), launch
+
+
+def _may_be_launch_file(given: str) -> bool:
+    """Cheaply: whether ``given`` is no config or script."""
+    return not given.endswith(".py") and given != "-"
+
+
+def _remark(launched: Launched, streams: Streams) -> None:
+    from nanolint.report.printer import printable
+
+    for remark in launched.remarks:
+        streams.warn(f"nanolint: {printable(remark)}")

@@ -76,8 +76,8 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
     """Read ``file``; raises UsageError, in one line, where that fails or it holds no run."""
     from nanolint.errors import Unusable
     from nanolint.files.door import read_bytes
-    from nanolint.source.refusals import TooComplex, Unparsable
     from nanolint.source.text import LineIndex, Undecodable, decode
+    from nanolint.source.values import TooComplex, Unparsable
     from nanolint.trainers.nanogpt.kind import FileKind
 
     name, path = file.name, file.path

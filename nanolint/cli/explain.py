@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.cli.chosen_run import read_one_run
 from nanolint.cli.launch import read_sets
-from nanolint.cli.one_run import read_one_run
 from nanolint.cli.options import add_one_file, add_settings_options, add_target_options
 from nanolint.cli.parser import Parser, UsageError
 from nanolint.cli.streams import printer

@@ -30,7 +30,7 @@ def write_plot(config: ConfigFile, case: Case, path: Path) -> None:
 def draw_into(path: Path, subject: Callable[[], Subject]) -> None:
     """Draw what ``subject`` gives into ``path``. Raises UsageError, before it is asked for."""
     check_picture(path)
-    from nanolint.report.plot import draw
+    from nanolint.report.picture import draw
 
     _write("--plot", path, lambda: draw(subject(), path))
 

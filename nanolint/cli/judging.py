@@ -13,10 +13,9 @@ from nanolint.files.door import read_bytes
 from nanolint.files.writing import Unwritable, replace_all
 from nanolint.files.writing import replace as replace_file
 from nanolint.frozen import dataclass
-from nanolint.linting.elsewhere import shown
 from nanolint.linting.engine import Report, lint, read, verdict_on
 from nanolint.linting.engine import judge as lint_read
-from nanolint.linting.fixing import fix_text, is_wanted, offered
+from nanolint.linting.fixing import fix_text, is_wanted, offered, shown
 from nanolint.linting.judged import JudgedRun, judged_runs
 from nanolint.linting.setup import SYNTAX_ERROR
 from nanolint.report.excerpt import relative

@@ -72,7 +72,7 @@ def _starts_training(content: bytes, script: Path) -> bool:
     if script.suffix != ".py" or not (may_train(text) or imports_loop(text, absolute(script))):
         return False
     from nanolint.run.settled import Options
-    from nanolint.source.refusals import TooComplex
+    from nanolint.source.values import TooComplex
     from nanolint.trainers.script.resolve import makes_run
 
     try:
@@ -142,7 +142,7 @@ def locate(launch: Launch, around: Path | None = None) -> Launched:
 def _placed(given: Path | Override, folder: Path, launch: Launch) -> Iterator[Path | Override]:
     """A config where it lies, or what it sets where a cell of the notebook writes it."""
     from nanolint.launches.launch import path_from
-    from nanolint.run.written import read_written
+    from nanolint.run.takers.launches import read_written
 
     if not isinstance(given, Path):
         yield given

@@ -12,7 +12,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nanolint.errors import UserError
-from nanolint.files import interrupts
+from nanolint.files import writing
 from nanolint.frames import in_one_piece
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _in_pool(
     with _safe_path():
         pool = ProcessPoolExecutor(workers, context, _start, (told,))
         try:
-            with interrupts.waiting():  # a process that is half begun cannot be ended
+            with writing.waiting():  # a process that is half begun cannot be ended
                 futures = [pool.submit(_do, pickle.dumps(chunk)) for chunk in chunks]
                 begun = multiprocessing.active_children()
             for future in futures:

@@ -1,19 +1,21 @@
-"""Replace a file's content whole or not at all."""
+"""Replace a file's content whole or not at all; an interrupt waits while that is half done."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import stat
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Refused, Unusable
-from nanolint.files import door, interrupts
+from nanolint.files import door
 from nanolint.files.door import read_bytes, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 class Unwritable(Refused):
@@ -36,7 +38,7 @@ def replace(path: Path, new: bytes, *, expected: bytes, within: Path | None = No
             raise Unwritable(f"the file has {names} names (hard links) and would lose this one")
         if not os.access(real, os.W_OK):  # renaming over it would succeed all the same
             raise Unwritable("the file is read-only")
-        with interrupts.waiting():  # with a temporary file that only this code knows of
+        with waiting():  # with a temporary file that only this code knows of
             temporary = _written_beside(real, new)
             try:
                 if read_bytes(real) != expected:
@@ -101,3 +103,26 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+@contextlib.contextmanager
+def waiting() -> Iterator[None]:
+    """Keep SIGINT and SIGTERM waiting until the block has ended.
+
+    Python hands signals to the main thread alone; in another nothing is to be done.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _frame: came.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for each in came:
+            signal.raise_signal(each)

@@ -7,7 +7,9 @@ meant: ``3070`` is the desktop card, not the laptop's. A name that is sold in se
 the size that was sold first (the catalogue's aliases), and ``other_sizes`` says which others there
 are. A name that different cards share (``rtx 6000``) is ambiguous.
 
-A slice of a card (MIG) is written as drivers and torch do: ``A100-SXM4-40GB MIG 1g.5gb``.
+A slice of a card (MIG) is written as drivers and torch do: ``A100-SXM4-40GB MIG 1g.5gb``. An
+accelerator whose memory nanolint does not model is refused with its reason: Apple's M10 is no
+NVIDIA M10.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from itertools import combinations
 
 from nanolint.frozen import dataclass
 from nanolint.gpus import catalogue
-from nanolint.gpus.foreign import why_unmodelled
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.gpus.slices import Slice, slice_of, sliceable
 from nanolint.regex import lazily
@@ -304,3 +305,27 @@ def _either(names: tuple[str, ...]) -> str:
 
 def _format_query(query: str) -> str:
     return repr(query if len(query) <= LONGEST_QUERY else f"{query[:40]}...")
+
+
+# Whose it is, and what torch calls its way to it.
+_MAKERS = (
+    (lazily(r"(apple )?m[1-9]( ?(pro|max|ultra))?( gpu)?|apple.*|mps|metal"), "Apple's", "MPS"),
+    (lazily(r"(amd )?(rx|vega|ryzen|firepro)\b.*|.*radeon.*|rocm"), "AMD's", "ROCm"),
+    (lazily(r"(arc|iris|gaudi|data center gpu max)\b.*|intel.*|xpu"), "Intel's", "XPU"),
+    (lazily(r"(google )?(cloud )?tpu\b.*"), "Google's", "XLA"),
+)
+_JETSON = lazily(r".*\b(jetson|orin|xavier|thor)\b.*")
+
+
+def why_unmodelled(name: str) -> str | None:
+    """Why no verdict can be given on what is called ``name``; None for what nobody knows."""
+    bare = " ".join(re.split(r"[\s_-]+", name.lower())).strip()
+    for pattern, whose, backend in _MAKERS:
+        if pattern.fullmatch(bare):
+            return f"it is {whose}; nanolint models the memory of CUDA, not of {backend}"
+    if _JETSON.fullmatch(bare):
+        return (
+            "a Jetson shares its memory with the system; "
+            "give the part that a run may use as a size, such as 12GiB"
+        )
+    return None

@@ -1,4 +1,7 @@
-"""A launch line as people paste it: ``torchrun --nproc_per_node=8 train.py config/x.py``."""
+"""A launch line as people paste it: ``torchrun --nproc_per_node=8 train.py config/x.py``.
+
+Programs that people put in front of a training script are known by what they do with it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.launches import accelerate, launchers, programs
+from nanolint.launches import launchers, slurm
 from nanolint.launches.commands import Argument
 from nanolint.launches.launch import Around, Launch, Nested, NotALaunch, Processes, UnknownScript
 from nanolint.launches.placed import Placed
@@ -82,14 +85,14 @@ class _Reader:
             if assignment is not None:
                 self._environment[assignment[1]] = word.since(assignment.start(2))
                 continue
-            if first and program in programs.START_NOTHING:
+            if first and program in START_NOTHING:
                 break
             found = self._start(program, word)
             if found is not None:
                 return found
-            if first and program not in programs.TRANSPARENT and self._is_unknown(program):
+            if first and program not in TRANSPARENT and self._is_unknown(program):
                 self._unknown_launcher = program
-            first = first and program in programs.BARE
+            first = first and program in BARE
         raise NotALaunch(EXPECTED)
 
     def _is_unknown(self, program: str) -> bool:
@@ -102,7 +105,7 @@ class _Reader:
             self._tasks = launchers.srun(own, self._batch)
             self._tasks_of = program
             self._environment |= task_variables(self._batch, own, self._tasks)
-        elif program in programs.MPI:
+        elif program in MPI:
             self._tasks, self._tasks_of = launchers.mpi(self._own_words()), program
             self._environment |= launchers.mpi_variables(self._tasks)
         elif program in ("torchrun", "torchrun.exe"):
@@ -112,11 +115,11 @@ class _Reader:
             return self._by_accelerate()
         elif program in ("deepspeed", "ds"):
             return self._launched(*launchers.deepspeed(self._words))
-        elif program in programs.SHELLS:
+        elif program in SHELLS:
             return self._shell()
-        elif program in programs.REMOTE:
+        elif program in REMOTE:
             return self._remote(program)
-        elif program.endswith(programs.SHELL_SCRIPTS) and not word.text.startswith("-"):
+        elif program.endswith(SHELL_SCRIPTS) and not word.text.startswith("-"):
             self._words.insert(0, word)
             return self._script_of_its_own()
         elif _PYTHON.fullmatch(program):
@@ -131,8 +134,7 @@ class _Reader:
             program = re.split(r"[/\\]", word.text)[-1]
             if (
                 _PYTHON.fullmatch(program)
-                or program
-                in ("torchrun", "accelerate", "deepspeed", *programs.SHELLS, *programs.MPI)
+                or program in ("torchrun", "accelerate", "deepspeed", *SHELLS, *MPI)
                 or (program.endswith(".py") and not word.text.startswith("-"))
             ):
                 return self._words[:at]
@@ -147,13 +149,13 @@ class _Reader:
         self._engines += launchers.unread_engines(options)
         file = options.values.get("config-file")
         text = self._around.scripts(file.text) if file and file.unknown is None else None
-        found = accelerate.read(text) if text is not None else None
+        found = slurm.read(text) if text is not None else None
         if found is not None and processes.count is None and found.processes is not None:
             processes = Processes(found.processes)
         precision = options.values.get("mixed-precision")
         if precision is None and found is not None and found.precision is not None:
             precision = Argument(found.precision)
-        variable = accelerate.PRECISION_VARIABLE
+        variable = slurm.PRECISION_VARIABLE
         unknown = Argument(f"${variable}", "accelerate reads it from its own configuration")
         self._environment.setdefault(variable, precision or unknown)
         script = self._launched(processes, options)
@@ -213,11 +215,11 @@ class _Reader:
         module = self._python_module()
         if module is None:
             return self._script()
-        if module.text in programs.TORCHRUN_MODULES:
+        if module.text in TORCHRUN_MODULES:
             return self._by_torchrun()
-        if module.text in programs.ACCELERATE_MODULES:
+        if module.text in ACCELERATE_MODULES:
             return self._by_accelerate()
-        if module.text in programs.DEEPSPEED_MODULES:
+        if module.text in DEEPSPEED_MODULES:
             return self._launched(*launchers.deepspeed(self._words))
         return self._module(module)
 
@@ -311,3 +313,36 @@ class _Reader:
                     remarks.append(f"{variable}: {key} is not modelled")
             break
         return allocator, remarks
+
+
+TORCHRUN_MODULES = ("torch.distributed.run", "torch.distributed.launch")
+ACCELERATE_MODULES = ("accelerate.commands.launch",)
+DEEPSPEED_MODULES = ("deepspeed.launcher.runner",)
+MPI = ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "horovodrun")
+SHELLS = ("sh", "bash", "zsh", "dash")
+SHELL_SCRIPTS = (".sh", ".bash", ".zsh")
+REMOTE = ("ssh", "tmux", "screen", "sbatch")  # whose last words another shell runs
+# Programs that start the one behind them once, as it is.
+TRANSPARENT = frozenset(
+    [
+        *("env", "nohup", "time", "exec", "sudo", "command", "builtin", "timeout", "nice"),
+        *("ionice", "chrt", "taskset", "numactl", "stdbuf", "setsid", "caffeinate", "unbuffer"),
+        *("uv", "uvx", "poetry", "pipenv", "pdm", "rye", "hatch", "pixi", "conda", "mamba"),
+        *("micromamba", "singularity", "apptainer", "docker", "podman", "nvidia-docker"),
+        *("docker-compose", "nsys", "ncu", "kernprof", "xvfb-run", "ts", "sbatch", "salloc"),
+        *("watch", "script", "strace", "py-spy", "memray", "systemd-run"),
+    ]
+)
+# Those of them behind which the next word is a program, and no option or subcommand of theirs.
+BARE = frozenset({"env", "nohup", "time", "exec", "sudo", "command", "builtin", "setsid"})
+# Programs that start nothing: what stands behind them is text to them.
+START_NOTHING = frozenset(
+    [
+        *("echo", "printf", "cat", "grep", "egrep", "rg", "ls", "rm", "cp", "mv", "ln", "sed"),
+        *("awk", "diff", "cmp", "wc", "head", "tail", "less", "more", "vim", "vi", "nano"),
+        *("emacs", "code", "git", "chmod", "chown", "touch", "mkdir", "rsync", "scp", "tar"),
+        *("zip", "unzip", "find", "test", "black", "ruff", "flake8", "isort", "mypy", "pylint"),
+        *("pytest", "pip", "pip3", "wget", "curl", "kill", "pkill", "tee", "sort", "du", "df"),
+        *("which", "type", "man", "nanolint"),
+    ]
+)

@@ -11,7 +11,7 @@ from nanolint.diagnostics import BesideSpan, Diagnostic, FlagSpan, Safety, Sever
 from nanolint.errors import Unusable
 from nanolint.files.door import names
 from nanolint.frozen import dataclass
-from nanolint.linting.columns import keep_columns
+from nanolint.linting.fixing import keep_columns
 from nanolint.linting.registry import describe, is_built_in
 from nanolint.linting.setup import Setup, Skipped
 from nanolint.linting.suppressing import unsuppressed
@@ -91,7 +91,7 @@ def read(
 
     ``shown``: somebody has the file open, and is told why it is no Python, or what it makes raise.
     """
-    from nanolint.source.refusals import TooComplex, Unparsable
+    from nanolint.source.values import TooComplex, Unparsable
     from nanolint.trainers.nanogpt.config import config_of, read_config
     from nanolint.trainers.nanogpt.project import find_project
 

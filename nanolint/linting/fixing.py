@@ -1,26 +1,35 @@
-"""Apply fixes to a text until nothing is left to fix, and check the work before it is written."""
+"""Apply fixes to a text until nothing is left to fix, and check the work before it is written.
+
+A text that fixes make is kept if what they promise is so, no comment is lost and no other finding
+comes. Comments after code keep their column. Fixes of one file may edit others: a settings file, a
+module that a value is imported from; their new texts stand for them while the file is judged.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.diagnostics import Diagnostic, Safety
+from nanolint.diagnostics import Diagnostic, Edit, Safety, Severity
+from nanolint.files.door import instead, read_bytes
+from nanolint.files.notes import noting
 from nanolint.frozen import dataclass
-from nanolint.linting.elsewhere import NO_OTHERS, edited_others, linted
-from nanolint.linting.flaws import flaw
-from nanolint.source.edits import apply_edits
+from nanolint.linting.registry import load
+from nanolint.source.text import apply_edits, decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from nanolint.diagnostics import Edit, Fix
-    from nanolint.linting.elsewhere import Others
+    from nanolint.diagnostics import Diagnostic, Fix, Span
     from nanolint.linting.engine import Report
+    from nanolint.source.assignments import Comment
+    from nanolint.source.text import LineIndex
 
 MAX_PASSES = 10
 # Texts that are linted to find the fixes that fail: a long one is worth fewer than a page is.
@@ -216,3 +225,176 @@ def _touches(edit: Edit, others: Sequence[Edit]) -> bool:
 def _touch(a: Edit, b: Edit) -> bool:
     """Whether two edits overlap, or abut so that their order would matter."""
     return a.start <= b.end and b.start <= a.end
+
+
+@dataclass(frozen=True, slots=True)
+class OtherText:
+    """The decoded text of another file, as it is and as fixes make it."""
+
+    before: str
+    text: str
+
+
+Others: TypeAlias = "Mapping[Path, OtherText]"
+NO_OTHERS: Others = MappingProxyType({})
+
+
+def edited_others(others: Others, fixes: Iterable[Diagnostic]) -> Others:
+    """``others`` with the edits of ``fixes``, which are of their texts, applied."""
+    edits: dict[Path, dict[Edit, None]] = {}
+    before = {path: other.before for path, other in others.items()}
+    texts = {path: other.text for path, other in others.items()}
+    for fix in (each.fix for each in fixes if each.fix):
+        for file in fix.elsewhere:
+            edits.setdefault(file.path, {}).update(dict.fromkeys(file.edits))
+            before.setdefault(file.path, file.text)
+            texts.setdefault(file.path, file.text)
+    for path, each in edits.items():
+        texts[path] = apply_edits(texts[path], each)
+    return {path: OtherText(before[path], text) for path, text in texts.items()}
+
+
+def linted(lint: Callable[[str], Report], text: str, others: Others) -> Report:
+    """What ``lint`` says of ``text`` where ``others`` are as the fixes make them."""
+    with shown(others):
+        return lint(text)
+
+
+@contextmanager
+def shown(others: Others) -> Iterator[None]:
+    """Let the new texts stand for their files. What is read within is no note of what is there."""
+    if not others:
+        yield
+        return
+    contents = {path: encoded(path, other) for path, other in others.items()}
+    with noting(apart=True), instead(contents):
+        yield
+
+
+def encoded(path: Path, other: OtherText) -> bytes:
+    """The bytes of the new text, as the file is encoded."""
+    return encode(decode(read_bytes(path)), other.text)
+
+
+def flaw(before: Report, after: Report, batch: Sequence[Diagnostic]) -> str | None:
+    """Why the fixed text must not be kept, or None when it passes.
+
+    It must still be judged, keep every comment that no edit rewrote, keep what its fixes promise
+    to keep, leave every other value as it is, lose every finding that was fixed, and gain no error.
+    """
+    edits = {edit for each in batch if each.fix for edit in each.fix.edits}
+    if after.unjudged is not None:
+        return f"nanolint cannot read the fixed file: {after.unjudged}"
+    if any(diagnostic.code == "NL001" for diagnostic in after.diagnostics):
+        return "the fixed file is not valid Python"
+    if not _is_subsequence(_untouched_comments(before, edits), after):
+        return "the fix would lose a comment"
+    if all(d.fix and d.fix.promises for d in batch):
+        kept = dict(after.promise)
+        for name, value in before.promise:
+            if kept.get(name, value) != value:
+                return f"the fix would change {name} from {value} to {kept[name]}"
+        follows = frozenset().union(*(d.fix.follows for d in batch if d.fix))
+        other = _changed_besides(before, after, edits, follows)
+        if other is not None:
+            return f"the fix would change {other}, too"
+    fixed = {(d.code, d.gpu) for d in batch}
+    counts = {
+        key: _count(before, key) - sum((d.code, d.gpu) == key for d in batch) for key in fixed
+    }
+    for key, allowed in counts.items():
+        if _count(after, key) > allowed:
+            return f"{key[0]} is still reported after its fix"
+    known = {_trouble(diagnostic) for diagnostic in before.diagnostics}
+    for diagnostic in after.diagnostics:
+        if diagnostic.severity is Severity.ERROR and _trouble(diagnostic) not in known:
+            return f"the fix would cause {diagnostic.code} ({diagnostic.message})"
+    return None
+
+
+def _changed_besides(
+    before: Report, after: Report, edits: Iterable[Edit], follows: Collection[str]
+) -> str | None:
+    """The first key with another value that no edit touches and that is not in ``follows``."""
+    is_touched = _touched_by(edits)
+    values = {key: value for key, value, _ in after.values}
+    for key, value, statement in before.values:
+        if key in follows or (statement is not None and is_touched(statement)):
+            continue
+        if repr(values.get(key)) != repr(value):
+            return key
+    return None
+
+
+def _trouble(diagnostic: Diagnostic) -> tuple[str, str | None]:
+    """What is wrong and where: a run that fails at another tensor than before still fails."""
+    return load().family(diagnostic.code), diagnostic.gpu
+
+
+def _count(report: Report, key: tuple[str, str | None]) -> int:
+    return sum((d.code, d.gpu) == key for d in report.diagnostics)
+
+
+def _untouched_comments(report: Report, edits: Iterable[Edit]) -> list[str]:
+    """The comments that no edit overlaps, in order."""
+    is_touched = _touched_by(edits)
+    return [comment.text for comment in report.comments if not is_touched(comment.span)]
+
+
+def _touched_by(edits: Iterable[Edit]) -> Callable[[Span], bool]:
+    """Whether one of ``edits`` overlaps a span."""
+    in_order = sorted(edits)
+
+    def is_touched(span: Span) -> bool:
+        at = bisect_right(in_order, span.start, key=lambda edit: edit.end)
+        return at < len(in_order) and in_order[at].start < span.end
+
+    return is_touched
+
+
+def _is_subsequence(comments: list[str], report: Report) -> bool:
+    remaining = iter(comment.text for comment in report.comments)
+    return all(comment in remaining for comment in comments)
+
+
+USUAL_GAP = 2  # spaces before a comment that is aligned with nothing
+
+
+def keep_columns(fix: Fix, text: str, behind: Mapping[int, Comment], lines: LineIndex) -> Fix:
+    """``fix`` with the spaces before comments changed as well, so that columns stay.
+
+    ``behind``: the comments that stand behind code, by their rows.
+
+    A comment stands in a column where more than two spaces set it off, or where the line above or
+    below has a comment in the same. Where there is no room, two spaces are left.
+    """
+    return replace(fix, edits=tuple(sorted({*fix.edits, *_gaps(fix.edits, text, behind, lines)})))
+
+
+def _gaps(
+    edits: Iterable[Edit], text: str, behind: Mapping[int, Comment], lines: LineIndex
+) -> Iterator[Edit]:
+    grown: dict[int, int] = {}
+    for edit in edits:
+        row = lines.position(edit.start)[0]
+        comment = behind.get(row)
+        if comment is None or edit.end > comment.span.start:
+            continue
+        if any(end in text[edit.start : edit.end] + edit.replacement for end in "\r\n"):
+            continue
+        grown[row] = grown.get(row, 0) + len(edit.replacement) - (edit.end - edit.start)
+    for row, growth in grown.items():
+        start = behind[row].span.start
+        before = lines.part(row, 0, lines.position(start)[1] - 1)
+        gap = len(before) - len(before.rstrip(" "))
+        touched = any(edit.start < start and start - gap < edit.end for edit in edits)
+        if growth and gap and not touched and _is_aligned(row, gap, behind, lines):
+            yield Edit(start - gap, start, " " * max(gap - growth, min(gap, USUAL_GAP)))
+
+
+def _is_aligned(row: int, gap: int, behind: Mapping[int, Comment], lines: LineIndex) -> bool:
+    def column(at: int) -> int | None:
+        comment = behind.get(at)
+        return None if comment is None else lines.position(comment.span.start)[1]
+
+    return gap > USUAL_GAP or column(row) in (column(row - 1), column(row + 1))

@@ -7,9 +7,8 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Edit
-from nanolint.source.edits import apply_edits
 from nanolint.source.suppressions import find, statement_rows
-from nanolint.source.text import LineIndex
+from nanolint.source.text import LineIndex, apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from nanolint.cached import cached_property
 from nanolint.diagnostics import Severity
 from nanolint.files.door import absolute, is_file
-from nanolint.files.patterns import matches
+from nanolint.files.gitignore import matches
 from nanolint.frozen import dataclass
 from nanolint.linting import registry
-from nanolint.linting.adjusting import Adjustments
 from nanolint.linting.registry import Registry, Selection, UnknownRule
-from nanolint.linting.setup import Setup
+from nanolint.linting.setup import Adjustments, Setup
 from nanolint.run.settled import NO_LINE, Options
 from nanolint.settings.tables import SettingsError
 from nanolint.settings.targets import OPTION, Choice, choose, usual

@@ -9,7 +9,7 @@ from lsprotocol import types
 from nanolint.lsp.choosing import SELECT_TARGET
 from nanolint.lsp.markdown import plain
 from nanolint.lsp.positions import Positions
-from nanolint.lsp.settings_edit import NotEditable
+from nanolint.lsp.settings_file import NotEditable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nanolint.lsp.hover import Hover
     from nanolint.lsp.inlay_hints import InlayHint
     from nanolint.lsp.model_lines import Lens
-    from nanolint.lsp.settings_home import SettingsEdit
+    from nanolint.lsp.settings_file import SettingsEdit
 
 TOP = types.Range(types.Position(0, 0), types.Position(0, 0))
 

@@ -1,20 +1,23 @@
-"""Code actions: the fix of a finding, a comment that silences it, all safe fixes at once."""
+"""Code actions: the fix of a finding, a comment that silences it, all safe fixes at once.
+
+The edits that make one text of another are few and small, so that cursors and folds stay.
+"""
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from nanolint.diagnostics import FileEdits, Safety
+from nanolint.diagnostics import Edit, FileEdits, Safety
 from nanolint.linting.ignoring import UNSILENCEABLE, add_ignores
-from nanolint.lsp.changes import changes
 from nanolint.lsp.diagnostics import protocol_diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from nanolint.diagnostics import Diagnostic, Edit, Fix
+    from nanolint.diagnostics import Diagnostic, Fix
     from nanolint.lsp.judging import Judged
     from nanolint.lsp.positions import Positions
 
@@ -107,3 +110,28 @@ def _ignores(
             diagnostics=[protocol_diagnostic(found, uri, positions) for found in findings],
             edit=edit_of(changes(judged.text, silenced), ()),
         )
+
+
+def changes(before: str, after: str) -> tuple[Edit, ...]:
+    """Edits of ``before``, in its order, that do not touch one another."""
+    return tuple(_changes(before, after))
+
+
+def _changes(before: str, after: str) -> Iterator[Edit]:
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    starts = [0]
+    for line in old:
+        starts.append(starts[-1] + len(line))
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for tag, first, last, new_first, new_last in matcher.get_opcodes():
+        if tag != "equal":
+            yield _trimmed(before, starts[first], starts[last], "".join(new[new_first:new_last]))
+
+
+def _trimmed(text: str, start: int, end: int, replacement: str) -> Edit:
+    """The edit without what it would put back at either end."""
+    while start < end and replacement and text[start] == replacement[0]:
+        start, replacement = start + 1, replacement[1:]
+    while start < end and replacement and text[end - 1] == replacement[-1]:
+        end, replacement = end - 1, replacement[:-1]
+    return Edit(start, end, replacement)

@@ -22,7 +22,7 @@ from nanolint.lsp.choosing import (
 )
 from nanolint.lsp.server import NanolintServer  # noqa: TC001 (pygls reads the annotations)
 from nanolint.lsp.session import EDITOR
-from nanolint.lsp.settings_home import settings_edit
+from nanolint.lsp.settings_file import settings_edit
 from nanolint.settings.targets import VARIABLE
 from nanolint.trainers.nanogpt.kind import FileKind
 

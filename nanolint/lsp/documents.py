@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from nanolint.lsp.uris import path_of
+from nanolint.lsp.positions import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from nanolint.lsp.completion import complete
 from nanolint.lsp.hover import hover
 from nanolint.lsp.inlay_hints import inlay_hints
 from nanolint.lsp.model_requests import ModelLines
-from nanolint.lsp.settings_completion import complete_settings
+from nanolint.lsp.settings_file import complete_settings
 from nanolint.settings.schema import FILE_NAMES
 from nanolint.trainers.nanogpt.project import find_project
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from nanolint.lsp import client_settings
-from nanolint.lsp.uris import path_of
+from nanolint.lsp.positions import path_of
+from nanolint.lsp.server import SECTION, table
 
 if TYPE_CHECKING:
     from nanolint.lsp.server import NanolintServer
@@ -49,7 +49,7 @@ def register(server: NanolintServer) -> None:
             await _fetch_settings(server)
         else:
             server.take_wishes(params.settings)
-            server.configure({None: client_settings.table(params.settings)})
+            server.configure({None: table(params.settings)})
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def folders_changed(_: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -68,17 +68,13 @@ async def _fetch_settings(server: NanolintServer) -> None:
         return
     folders = [None, *map(path_of, server.workspace.folders)]
     items = [
-        types.ConfigurationItem(
-            None if folder is None else folder.as_uri(), client_settings.SECTION
-        )
+        types.ConfigurationItem(None if folder is None else folder.as_uri(), SECTION)
         for folder in folders
     ]
     sent = await server.workspace_configuration_async(types.ConfigurationParams(items))
     if any(each is not None for each in sent):
         server.take_wishes(*sent)
     tables = {
-        folder: client_settings.table(each)
-        for folder, each in zip(folders, sent, strict=False)
-        if each is not None
+        folder: table(each) for folder, each in zip(folders, sent, strict=False) if each is not None
     }
     server.configure(tables)

@@ -1,22 +1,29 @@
-"""Requests about the lines of a model: answered once typing pauses, and kept for each run."""
+"""Requests about the lines of a model: answered once typing pauses, and kept for each run.
+
+A model is shown for the config that was looked at last, else for train.py.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
 
-from nanolint.lsp.choosing_run import chosen_run
+from nanolint.errors import Unusable
+from nanolint.linting.engine import Report, read
 from nanolint.lsp.hover import Hover
-from nanolint.lsp.model_lines import hover, lenses, report_of
+from nanolint.lsp.model_lines import Chosen, hover, lenses, path_in, report_of
 from nanolint.report.lines import functions_of
 from nanolint.trainers.nanogpt.kind import FileKind
+from nanolint.trainers.nanogpt.project import find_project
+from nanolint.trainers.nanogpt.reading import read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
-    from nanolint.lsp.model_lines import Chosen, Lens
+    from nanolint.lsp.model_lines import Lens
     from nanolint.lsp.session import Document, Session
     from nanolint.report.lines import LineReport
+    from nanolint.rule.case import Case
 
 PAUSE_S = 0.3  # after a change, in which a newer text takes the place of this one
 MOST_KEPT = 8  # answers
@@ -77,3 +84,36 @@ async def _is_still(document: Document) -> bool:
     text = document.text
     await asyncio.sleep(PAUSE_S)
     return document.text == text
+
+
+def chosen_run(session: Session, document: Document) -> Chosen | None:
+    """The run for which the lines of ``document`` are told; None where it is no run's model."""
+    if document.path is None or not document.is_python:
+        return None
+    posix = document.path.absolute().as_posix()
+    for name, cases in _candidates(session, document):
+        for case in cases:
+            path = path_in(case, posix, document.text)
+            if path is not None:
+                return Chosen(case, name, path, document.text)
+    return None
+
+
+def _candidates(session: Session, document: Document) -> Iterable[tuple[str, Iterable[Case]]]:
+    """Open configs, the one that was touched last first; then the script's own defaults."""
+    for each in sorted(session.documents, key=lambda one: -one.touched):
+        context = each.context if each.is_python else None
+        if context is not None and each.path is not None and context.kind is not FileKind.SCRIPT:
+            yield each.path.name, context.cases
+    if document.path is None:
+        return
+    script = find_project(document.path).train_script
+    plan = session.plan_for(script) if script is not None else None
+    if script is None or plan is None:
+        return
+    try:
+        found = read(read_source(script), script, plan.setup(script))
+    except Unusable:
+        return
+    if not isinstance(found, Report):
+        yield f"{script.name} (no config is open)", found.cases

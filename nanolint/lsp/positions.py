@@ -1,10 +1,14 @@
-"""Places in a text, as the protocol counts them: lines from 0, columns in the client's units."""
+"""Places in a text, as the protocol counts them (lines from 0, columns in the client's units), and
+addresses of documents.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types
+from pygls.uris import to_fs_path
 
 from nanolint.source.text import LineIndex
 
@@ -72,3 +76,11 @@ class Positions:
             if units > position.character:
                 return self._lines.offset(row, column)
         return self._lines.offset(row, len(line) + 1)
+
+
+def path_of(uri: str) -> Path | None:
+    """The file behind an address; None for one that is not on this machine's disk."""
+    if not uri.startswith("file:"):
+        return None
+    found = to_fs_path(uri)
+    return None if found is None else Path(found)

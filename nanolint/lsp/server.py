@@ -1,28 +1,34 @@
-"""``nanolint server``: the language server, on standard input and output."""
+"""``nanolint server``: the language server, on standard input and output.
+
+It takes the settings that an editor sends, under the names of a settings file, and answers whatever
+is asked, which the protocol demands and pygls does not do.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcServerNotInitialized
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.protocol.json_rpc import RPCMessage, RPCRequest
 
 from nanolint import __version__
-from nanolint.lsp import client_settings
 from nanolint.lsp.ahead import Ahead, tidy_up
-from nanolint.lsp.client_settings import AHEAD, LINES
 from nanolint.lsp.diagnostics import protocol_diagnostic
 from nanolint.lsp.judgements import Judgements
 from nanolint.lsp.positions import Positions
-from nanolint.lsp.protocol import StrictProtocol
 from nanolint.lsp.session import Session
 from nanolint.recording import kept
+from nanolint.settings.tables import KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable
     from pathlib import Path
 
     from nanolint.diagnostics import Edit, FileEdits
@@ -178,14 +184,14 @@ class NanolintServer(LanguageServer):
 
     def take_options(self, sent: object) -> None:
         """Take the settings that the client starts with."""
-        self._options = client_settings.table(sent)
+        self._options = table(sent)
         self.take_wishes(sent)
         self.session.configure({None: self._options})
 
     def take_wishes(self, *sent: object) -> None:
         """Take what the client wants of the server, each where no settings say not."""
-        self.session.shows_lines = all(client_settings.wants(LINES, each) for each in sent)
-        self._reads_ahead = all(client_settings.wants(AHEAD, each) for each in sent)
+        self.session.shows_lines = all(wants(LINES, each) for each in sent)
+        self._reads_ahead = all(wants(AHEAD, each) for each in sent)
 
     def _later(self, what: str, pause: float, act: Callable[[], Awaitable[None]]) -> None:
         """Act after a pause, in place of what was to be done, or is being done, under that name."""
@@ -239,3 +245,84 @@ def _text_edits(positions: Positions, edits: Iterable[Edit]) -> list[types.TextE
 
 def _refreshes(support: Any) -> bool:
     return bool(support and support.refresh_support)
+
+
+SECTION = "nanolint"
+
+
+# The client's alone, both on unless it says not.
+LINES = "lines"  # whether lenses and hovers show what the lines of a model hold
+AHEAD = "readAhead"  # whether runs are read that are likely to be typed next
+
+
+def wants(key: str, sent: object) -> bool:
+    """Whether the client wants ``LINES`` or ``AHEAD``, by the settings that it sent."""
+    if not isinstance(sent, Mapping):
+        return True
+    inner = sent.get(SECTION)
+    if isinstance(inner, Mapping):
+        return wants(key, inner)
+    return sent.get(key) is not False
+
+
+def table(sent: object) -> dict[str, Any]:
+    """What of ``sent`` nanolint has a setting for.
+
+    The client's own settings stand among them, and an unset one is null or empty: an editor shows
+    every setting that its extension declares, and sends them all.
+    """
+    if not isinstance(sent, Mapping):
+        return {}
+    inner = sent.get(SECTION)
+    if isinstance(inner, Mapping):
+        return table(inner)
+    return {key: sent[key] for key in KEYS if key in sent and sent[key] not in (None, "", [], {})}
+
+
+class Answered:
+    """Stands for a message that is dealt with: no version of the protocol is its own."""
+
+    jsonrpc = ""
+
+
+class StrictProtocol(LanguageServerProtocol):
+    """pygls's, which is silent where a request cannot be read or comes too early or too late."""
+
+    left_early = False  # the client said exit without shutdown before
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """A message as an object; a request whose parameters are wrong gets its answer here."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "method" not in data or "id" not in data:
+                raise
+            self._send_response(data["id"], error=error.to_response_error())
+            return Answered()
+
+    def handle_message(self, message: RPCMessage) -> None:
+        """Take one message, if it is time for it."""
+        method = getattr(message, "method", None)
+        if method == types.EXIT:
+            self.left_early = not self._shutdown
+        elif method is not None and self._shutdown:
+            self._refuse(message, JsonRpcInvalidRequest("the server is shutting down"))
+            return
+        elif method not in (None, types.INITIALIZE) and self._workspace is None:
+            self._refuse(message, JsonRpcServerNotInitialized("initialize comes first"))
+            return
+        super().handle_message(message)
+
+    def _refuse(self, message: RPCMessage, error: JsonRpcException) -> None:
+        """Answer a request with an error; what is no request is not answered."""
+        if isinstance(message, RPCRequest):
+            self._send_response(message.id, error=error.to_response_error())
+
+    @lsp_method(types.SHUTDOWN)
+    def lsp_shutdown(self, *_: object) -> None:  # type: ignore[override]
+        """Cancel what is under way, each of which takes itself from the list as it ends."""
+        current = self.msg_id
+        for number, future in list(self._request_futures.items()):
+            if number != current and not future.done():
+                future.cancel()
+        self._shutdown = True

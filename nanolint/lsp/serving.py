@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 import logging
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nanolint.lsp import commands, documents, features, findings, lifecycle, target
-from nanolint.lsp.protocol import StrictProtocol
-from nanolint.lsp.server import NanolintServer
+from nanolint.lsp import commands, documents, features, findings, lifecycle
+from nanolint.lsp.server import NanolintServer, StrictProtocol
+from nanolint.settings.schema import DEFAULT
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -32,7 +32,7 @@ def make_server() -> NanolintServer:
     findings.register(server)
     features.register(server)
     commands.register(server)
-    target.register(server)
+    register(server)
     return server
 
 
@@ -46,3 +46,22 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> bool:
     server.start_io(requests, answers)
     assert isinstance(server.protocol, StrictProtocol)
     return not server.protocol.left_early
+
+
+TARGET = "nanolint/target"
+
+
+def register(server: NanolintServer) -> None:
+    """Answer the request, whose parameters are those of a text document: ``{"uri": ...}``."""
+
+    @server.feature(TARGET)
+    def _target(params: Any) -> dict[str, Any] | None:
+        document = server.session.document(getattr(params, "uri", ""))
+        plan = None if document is None else server.session.plan_for(document.path)
+        if document is None or plan is None:
+            return None
+        origin = plan.chosen.origin
+        return {
+            "gpus": [target.label for target in plan.setup(document.path).targets],
+            "origin": None if origin == DEFAULT else origin,
+        }

@@ -20,10 +20,10 @@ from nanolint.files.door import is_file, names, read_bytes
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import refuses_float8
 from nanolint.profiles.weights import OFF, SWITCHES, UNKNOWN, free_keys, weighs
-from nanolint.run.allocator_variable import NEW, OLD, by_name
 from nanolint.run.profile_file import MOST_BYTES, NotAProfile, digest, head, read
 from nanolint.run.program import Profiled
 from nanolint.run.trust import Doubt, Subject
+from nanolint.run.variables import NEW, OLD, by_name
 from nanolint.source.text import Undecodable, decode
 from nanolint.units import listed
 

@@ -17,8 +17,7 @@ from nanolint.diagnostics import Edit
 from nanolint.frozen import dataclass
 from nanolint.report.printer import printable
 from nanolint.rule import Once
-from nanolint.source.edits import apply_edits
-from nanolint.source.text import LineIndex
+from nanolint.source.text import LineIndex, apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,26 +1,26 @@
-"""How the picture of one step is drawn, from back to front.
+"""A picture of one step: live memory over its events, by component, under the limit.
 
-Colours, type and size of the picture.
+The step is the one that fails, else one of the settled ones. It is drawn from back to front.
 """
 
 from __future__ import annotations
 
+import warnings
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.frozen import dataclass
 from nanolint.report.explain.budget import PHASES
-from nanolint.report.step import Step, step_of
 from nanolint.tape.tape import Component, Phase
 from nanolint.units import GIB, MIB, format_bytes
 from nanolint.verdict.replay import COMPONENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from nanolint.report.plot_subject import Subject
-    from nanolint.verdict.replay import OutOfMemory
-
+    from nanolint.verdict.replay import Moment, OutOfMemory
 
 # Paul Tol's light scheme: told apart by colour-blind readers, and dark text is legible on each.
 # From the bottom of the stack: what always stays first, what comes and goes on top.
@@ -292,3 +292,95 @@ class Picture:
         self._axes.yaxis.grid(color="#E6E6E6", linewidth=0.6)
         self._axes.set_axisbelow(True)
         self._axes.set_xticks([])
+
+
+def draw(subject: Subject, path: Path) -> None:
+    """Draw ``subject`` into ``path``, as SVG or PNG by its suffix. Raises OSError."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(STYLE), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a file's name may hold characters that no font has
+        figure = Figure(figsize=SIZE, layout="constrained")
+        FigureCanvasAgg(figure)
+        Picture(figure.add_subplot(), subject).draw()
+        metadata = {"Date": None} if path.suffix.lower() == ".svg" else {"Software": None}
+        figure.savefig(path, dpi=DOTS_PER_INCH, metadata=metadata)
+
+
+MICRO_STEPS = 2  # shown: the first, and one on top of accumulated gradients; the others are alike
+
+
+class Stretch(NamedTuple):
+    """Consecutive events of one phase: ``start`` up to but without ``end``."""
+
+    start: int
+    end: int
+    phase: Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The moments of a step. ``phases`` and ``failed_at`` count from the first of them."""
+
+    title: str
+    moments: Sequence[Moment]
+    phases: tuple[Stretch, ...]
+    failed_at: int | None = None
+
+
+def step_of(moments: Sequence[Moment], failed_at: int | None) -> Step:
+    """The last optimizer step, where all is in place; with a failure, the step that it ends.
+
+    A failure in an evaluation is shown with that evaluation alone, as is a run that only evaluates.
+    """
+    stretches = _stretches(moments)
+    number = len(stretches) - 1
+    if failed_at is not None:
+        number = next(i for i, each in enumerate(stretches) if failed_at < each.end)
+    elif any(each.phase is Phase.OPTIMIZER for each in stretches):
+        number = max(i for i, each in enumerate(stretches) if each.phase is Phase.OPTIMIZER)
+    title, shown = _visible(stretches, number)
+    kept: list[Moment] = []
+    phases = []
+    failure = None
+    for start, end, phase in shown:
+        if failed_at is not None and start <= failed_at < end:
+            failure = len(kept) + failed_at - start
+        phases.append(Stretch(len(kept), len(kept) + end - start, phase))
+        kept += moments[start:end]
+    return Step(title, kept, tuple(phases), failure)
+
+
+def _stretches(moments: Sequence[Moment]) -> list[Stretch]:
+    stretches, start = [], 0
+    for phase, group in groupby(moments, key=lambda moment: moment.phase):
+        end = start + sum(1 for _ in group)
+        stretches.append(Stretch(start, end, phase))
+        start = end
+    return stretches
+
+
+def _visible(stretches: list[Stretch], number: int) -> tuple[str, list[Stretch]]:
+    """What to call the step that the stretch of that number belongs to; what to show of it."""
+    own = stretches[number]
+    if own.phase is Phase.EVAL:
+        return "the model is loaded, then the first estimate_loss", [own]
+    if own.phase is Phase.EVAL_LATE:
+        return "a later estimate_loss", [own]
+    optimizers = [i for i, each in enumerate(stretches) if each.phase is Phase.OPTIMIZER]
+    last = next((i for i in optimizers if i >= number), len(stretches) - 1)
+    before = [i for i in optimizers if i < number]
+    first = before[-1] + 1 if before else 1
+    title = "a step once training is under way" if before else "the first step"
+    passes = stretches[first:last]
+    if len(passes) <= 2 * MICRO_STEPS:
+        return title, stretches[first : last + 1]
+    # A forward and a backward each: the first pair, then the one that fails or else the second.
+    pair = max(2, (number - first) // 2 * 2) if number < last else 2
+    return f"{title}, two micro-steps of it", [
+        *passes[:2],
+        *passes[pair : pair + 2],
+        stretches[last],
+    ]

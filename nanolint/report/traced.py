@@ -1,4 +1,6 @@
-"""A traced run for people and as JSON: what was traced, where the memory goes, whether it fits."""
+"""A traced run for people and as JSON: what was traced, where the memory goes, whether it fits, and
+how good the profile is that was made of it.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,17 @@ from nanolint.report.explain.budget import OUTCOMES
 from nanolint.report.explanation import gpu_json, oom_json
 from nanolint.report.printer import printable
 from nanolint.tape.tape import summits
-from nanolint.units import MIB, format_bytes
+from nanolint.units import MIB, format_bytes, listed
 from nanolint.verdict.replay import replay_tape
 from nanolint.verdict.timed import padding
 from nanolint.verdict.verdict import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from nanolint.report.printer import Printer
+    from nanolint.run.profile import Profile
     from nanolint.trace.traced import Traced
     from nanolint.trace.verdict import TracedVerdict
     from nanolint.verdict.replay import Replay
@@ -160,3 +164,32 @@ def as_json(command: str, traced: Traced, verdict: TracedVerdict | None) -> dict
 def progress(phase: str, step: int) -> str:
     """One line while it runs."""
     return printable(f"tracing: step {step}, {phase.replace('_', ' ')}")
+
+
+def written(path: Path, profile: Profile, printer: Printer, *, complete: bool) -> None:
+    """Write the account of a profile that was written to ``path``."""
+    traces = sum(len(each.traced) for each in profile.regimes)
+    printer.line(("Wrote", "bold"), f" {printable(str(path))}: {traces} traces")
+    for steps in sorted({each.micro_steps for each in profile.regimes}):
+        known = listed(_range(*each) for each in profile.ranges(steps))
+        times = f"{steps} micro-step{'s' * (steps > 1)}"
+        printer.line(f"  {times}: micro-batches {known}")
+    if not complete:
+        printer.line(
+            ("  not complete: ", "yellow"), "sizes between these are not known; raise --most-traces"
+        )
+    worst = max(profile.held_out, key=lambda each: abs(each.reserved_bytes), default=None)
+    if worst is None:
+        printer.line("  no micro-batch was left to hold out")
+    elif profile.error_per_mille == 0:
+        printer.line(f"  {len(profile.held_out)} held out, each exact to the byte")
+    else:
+        printer.line(
+            f"  {len(profile.held_out)} held out, off by up to {profile.error_per_mille / 10} %: "
+            f"{format_bytes(abs(worst.reserved_bytes))} reserved at {worst.batch_size}"
+        )
+    printer.line(f"  of {listed(profile.files)}, torch {profile.torch}")
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"

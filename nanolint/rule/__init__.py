@@ -20,8 +20,7 @@ from nanolint.recording.recording import allocated_bytes, allocates, runs_compil
 from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Need, Once, Rule, rule
 from nanolint.rule.case import Case
 from nanolint.rule.context import Context
-from nanolint.rule.holders import holders
-from nanolint.rule.others import other_trainer, text_of, trainers_of
+from nanolint.rule.holders import holders, other_trainer, text_of, trainers_of
 from nanolint.rule.rewrite import (
     insert_assignment,
     is_arithmetic,

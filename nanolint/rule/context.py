@@ -299,7 +299,7 @@ class Context:
         """
         from nanolint.errors import Unusable
         from nanolint.source.parse import parse_tree
-        from nanolint.source.refusals import TooComplex, Unparsable
+        from nanolint.source.values import TooComplex, Unparsable
         from nanolint.trainers.nanogpt.reading import read_source
 
         script = self.project.train_script

@@ -1,10 +1,13 @@
-"""The lines of a model that hold what does not fit."""
+"""Questions of rules about other files: the lines of a model that hold what does not fit, and who
+else reads a file.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import SourceLine
+from nanolint.errors import Unusable
 from nanolint.files.door import is_file
 from nanolint.run.program import ReadScript
 from nanolint.verdict.holding import holding
@@ -53,3 +56,29 @@ def file_of(context: Context, name: str) -> Path | None:
         return None
     folders = (script.parent, script.parent.parent)
     return next((path for each in folders if is_file(path := each / name)), None)
+
+
+def text_of(path: Path) -> str | None:
+    """The text of another file, None where it cannot be read."""
+    from nanolint.trainers.nanogpt.reading import read_source
+
+    try:
+        return read_source(path)
+    except Unusable:
+        return None
+
+
+def trainers_of(context: Context) -> tuple[str, ...]:
+    """The texts of the project's scripts that train with what this file has."""
+    from nanolint.run.takers.neighbours import trainers
+
+    if context.path is None:
+        return ()
+    return tuple(each.text for each in trainers(context.path))
+
+
+def other_trainer(context: Context, path: Path) -> str | None:
+    """Another script of the project that trains with values of the file at ``path``."""
+    from nanolint.run.takers.neighbours import other_trainer
+
+    return None if context.path is None else other_trainer(path, context.path)

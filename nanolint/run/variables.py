@@ -1,11 +1,17 @@
-"""Variables of the environment that change what PyTorch itself allocates."""
+"""Variables of the environment that change what PyTorch itself allocates.
+
+The variable that sets PyTorch's allocator has two names, and a script may set it by either.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from nanolint.regex import lazily
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from nanolint.run.flags import Flag, LaunchLine
 
@@ -62,3 +68,18 @@ def told(name: str, value: str) -> str | None:
         value = ",".join(part for part in parts if part and not part.startswith(_REPLAYED))
         return value or None
     return value
+
+
+OLD, NEW = "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"
+_NAMES = re.compile(r"PYTORCH_(?:CUDA_)?ALLOC_CONF")
+_SET = lazily(rf"""^os\.environ\[(["'])(?P<name>{_NAMES.pattern})\1\](?= *= *["'])""", re.MULTILINE)
+
+
+def by_name(texts: Sequence[str], name: str) -> list[str]:
+    """``texts`` of one program, in which the variable is set by this ``name``."""
+    if sum(len(_NAMES.findall(text)) for text in texts) != 1:
+        return list(texts)
+    return [
+        f"{text[: found.start('name')]}{name}{text[found.end('name') :]}" if found else text
+        for text, found in ((text, _SET.search(text)) for text in texts)
+    ]

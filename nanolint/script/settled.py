@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.run.allocator_variable import NEW, by_name
 from nanolint.run.program import SETTINGS, FromRun
+from nanolint.run.variables import NEW, by_name
 from nanolint.tape.numbers import spots
 from nanolint.tape.symbolic import NotSymbolic, is_symbolic, plain
 

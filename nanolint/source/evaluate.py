@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.source import formatting, syntax
+from nanolint.source import operations, syntax
 from nanolint.source.bounds import MAX_SIZE, TOO_LARGE, Unevaluable
 from nanolint.source.operations import binary, compare, unary
 from nanolint.source.scope import guarded
@@ -125,7 +125,7 @@ def _text(node: syntax.Text, scope: Scope) -> Plain:
 
 def _field(field: syntax.Field, scope: Scope) -> str:
     value = _evaluate(field.value, scope)
-    return str(guarded(scope, formatting.field, value, field.conversion, field.spec))
+    return str(guarded(scope, operations.field, value, field.conversion, field.spec))
 
 
 def _index(node: syntax.Index, scope: Scope) -> Plain:
@@ -149,7 +149,7 @@ def _call(node: syntax.Call, scope: Scope) -> Plain:
             text = _evaluate(template, scope)
             values = [_evaluate(value, scope) for value in node.arguments]
             named = {name: _evaluate(value, scope) for name, value in node.named}
-            return guarded(scope, formatting.str_format, text, values, named)
+            return guarded(scope, operations.str_format, text, values, named)
     raise Unevaluable(f"calls {_described(function)} at run time")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.source import from_ast
 from nanolint.source.follow import follow
-from nanolint.source.refusals import TooComplex, Unparsable
+from nanolint.source.values import TooComplex, Unparsable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

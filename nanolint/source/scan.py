@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.source.refusals import TooComplex
+from nanolint.source.values import TooComplex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

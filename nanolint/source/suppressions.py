@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from nanolint.diagnostics import Span
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
-from nanolint.source.refusals import TooComplex
 from nanolint.source.scan import logical_lines
 from nanolint.source.text import LineIndex
+from nanolint.source.values import TooComplex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

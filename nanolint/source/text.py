@@ -1,14 +1,20 @@
-"""Bytes of a Python file to text and back, and characters to rows and columns."""
+"""Bytes of a Python file to text and back, characters to rows and columns, and edits of a text."""
 
 from __future__ import annotations
 
 import codecs
 import re
 from bisect import bisect_right
+from typing import TYPE_CHECKING
 
 from nanolint.errors import Refused
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nanolint.diagnostics import Edit
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _BLANK = lazily(r"\s*")
@@ -157,3 +163,14 @@ class LineIndex:
         """Whether a line holds nothing but space, or does not exist."""
         start = self.offset(row, 1)
         return _BLANK.fullmatch(self._text, start, start + self.length(row)) is not None
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """``text`` with non-overlapping ``edits`` applied."""
+    pieces: list[str] = []
+    position = 0
+    for edit in sorted(edits):
+        pieces += (text[position : edit.start], edit.replacement)
+        position = edit.end
+    pieces.append(text[position:])
+    return "".join(pieces)

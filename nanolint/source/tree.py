@@ -8,9 +8,9 @@ import libcst as cst
 from libcst._nodes.internal import CodegenState
 
 from nanolint.source.python import new_tree
-from nanolint.source.refusals import TooComplex, Unparsable
 from nanolint.source.scan import logical_lines
 from nanolint.source.text import LineIndex
+from nanolint.source.values import TooComplex, Unparsable
 
 _PREFIX = re.compile(r"\ufeff?\f*")
 _LONE_CR = re.compile(r"\r(?!\n)")

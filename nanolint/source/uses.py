@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from nanolint.source.assignments import EVERY, Read
-from nanolint.source.nodes import bound_name, code_fields, dotted, is_namespace, is_str_format
 from nanolint.source.operations import BUILTINS
+from nanolint.source.symbols import bound_name, code_fields, dotted, is_namespace, is_str_format
 from nanolint.source.syntax import Uses
 
 if TYPE_CHECKING:

@@ -1,9 +1,10 @@
-"""What the evaluator knows about an expression: its value, or why it has none."""
+"""The value of an expression, or why it has none; and why a text is not read."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
+from nanolint.errors import Refused
 from nanolint.frozen import dataclass
 
 Scalar: TypeAlias = "int | float | bool | str | None"
@@ -30,3 +31,16 @@ class Unknown:
 
 
 Value: TypeAlias = "Known | Unknown"
+
+
+class TooComplex(Refused):
+    """A text past the bounds within which it is parsed; the message says which."""
+
+
+class Unparsable(Refused):
+    """Text that is not valid Python; ``offset`` is the character where that shows."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset

@@ -12,8 +12,7 @@ import pytest
 
 from nanolint.lsp.ahead import Ahead
 from nanolint.lsp.judging import judge_ahead
-from nanolint.lsp.likely import FOLLOWED, OTHERS, Likely, likely_texts
-from nanolint.lsp.likely_numbers import micro_batches, sizes
+from nanolint.lsp.next_edits import FOLLOWED, OTHERS, Likely, likely_texts, micro_batches, sizes
 from nanolint.lsp.server import NanolintServer
 from nanolint.lsp.session import Session
 from nanolint.recording import recording

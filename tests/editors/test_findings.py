@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from nanolint.diagnostics import Edit
 from nanolint.lsp.positions import Positions
-from nanolint.source.edits import apply_edits
+from nanolint.source.text import apply_edits
 from tests.support.editor import capabilities, editing
 from tests.support.project_tree import train_script, write_project
 

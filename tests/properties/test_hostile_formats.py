@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nanolint.lsp.settings_edit import NotEditable, with_gpu
+from nanolint.lsp.settings_file import NotEditable, with_gpu
 from nanolint.source.settings_text import NoSettings, read_json, read_yaml
 from nanolint.source.toml_text import read_toml
 from tests.support.command import nanolint

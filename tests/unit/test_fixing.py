@@ -9,7 +9,7 @@ from nanolint.diagnostics import Diagnostic, Edit, Fix, Safety, Severity, Span
 from nanolint.linting.engine import Report
 from nanolint.linting.fixing import fix_text, offered
 from nanolint.source.assignments import Comment
-from nanolint.source.edits import apply_edits
+from nanolint.source.text import apply_edits
 
 Toy = Callable[[str], Iterator[Diagnostic]]
 

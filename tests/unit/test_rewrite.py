@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nanolint.rule.rewrite import insert_assignment, replace_integer, replace_value
-from nanolint.source.edits import apply_edits
 from nanolint.source.parse import parse
+from nanolint.source.text import apply_edits
 
 
 @pytest.mark.parametrize(

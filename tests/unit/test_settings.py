@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.files import cache
-from nanolint.settings import validation
+from nanolint.settings import schema
 from nanolint.settings.schema import discover, load
 from nanolint.settings.tables import KEYS, Settings, SettingsError
 
@@ -137,7 +137,7 @@ class TestKept:
     ) -> None:
         path = write(tmp_path / "nanolint.toml", text)
         first = load(path)
-        monkeypatch.delattr(validation, "_validated")
+        monkeypatch.delattr(schema, "_validated")
         again = load(write(tmp_path / "other" / "nanolint.toml", text))
         assert again.settings == first.settings
         assert first.settings != Settings()

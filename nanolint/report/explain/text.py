@@ -1,22 +1,27 @@
-"""The whole explanation of one config, a section at a time."""
+"""The whole explanation of one config, a section at a time, with the lines that the script prints
+itself, for comparison with a log.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from nanolint.linting.judged import way_out_of
+from nanolint.recording.recording import recorded
 from nanolint.report.explain import budget, card, described, failure, settings, speed
 from nanolint.report.explain.budget import answer
-from nanolint.report.explain.log_lines import log_lines
 from nanolint.report.printer import printable
+from nanolint.run.program import ReadScript
 from nanolint.verdict.replay import replay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nanolint.gpus.gpu import Machine
+    from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.report.printer import Printer
     from nanolint.rule.case import Case
+    from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
     from nanolint.source.text import LineIndex
 
@@ -115,3 +120,40 @@ def _memory(case: Case, printer: Printer, width: int, trace: str) -> None:
 def _same(one: Resolution, other: Resolution) -> bool:
     """Whether two targets resolve to the same values, so that one table tells both."""
     return one.run == other.run and one.settings == other.settings
+
+
+MATRICES = 4  # of each block: c_attn, c_proj, c_fc, c_proj
+VECTORS = 2  # of each block: its norms' weights
+BIASES = 6  # of each block: of the matrices and of the norms
+
+MOST = 8  # lines of a script's own
+_NUMBER = re.compile(r"(?<![\w.-])\d")  # not those of a name: gpt-2, bf16
+
+
+def log_lines(run: Run, gpu: Gpu | None = None) -> tuple[str, list[str]]:
+    """Who prints, and what it prints before the first iteration, word for word.
+
+    Of a script that is read those lines that have a number and are known. No line where the model
+    alone is read. Raises Unread.
+    """
+    if isinstance(run.program, ReadScript):
+        known = recorded(run, gpu).tape.printed if run.on_gpu else []
+        lines = [each for each in dict.fromkeys(known) if _NUMBER.search(each)]
+        name = run.program.modules[0].path.rpartition("/")[2]
+        return printable(name), [printable(each.strip()) for each in lines[:MOST]]
+    return "nanoGPT", [] if run.program is not None else _of_nanogpt(run)
+
+
+def _of_nanogpt(run: Run) -> list[str]:
+    """What its own train.py and model.py print."""
+    c, layers = run.n_embd, run.n_layer
+    decayed = (run.vocab_size + run.block_size) * c + layers * 12 * c * c
+    matrices = 2 + MATRICES * layers
+    vectors = 1 + VECTORS * layers + (1 + BIASES * layers) * run.bias
+    return [
+        f"tokens per iteration will be: {run.tokens_per_iter:,}",
+        f"number of parameters: {run.parameters_reported / 1e6:.2f}M",
+        f"num decayed parameter tensors: {matrices}, with {decayed:,} parameters",
+        f"num non-decayed parameter tensors: {vectors}, "
+        f"with {run.parameters - decayed:,} parameters",
+    ]

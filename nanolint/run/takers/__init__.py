@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.files import door
-from nanolint.files.patterns import place_below
+from nanolint.files.gitignore import place_below
 from nanolint.files.repository import root_of
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily

@@ -1,4 +1,6 @@
-"""Commands that launch a config as another run than its own text describes."""
+"""Commands that launch a config as another run than its own text describes, and configs that a
+notebook's cell writes.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,11 @@ from nanolint.errors import Refused, Unusable
 from nanolint.files import door
 from nanolint.files.notes import memo
 from nanolint.frozen import dataclass
-from nanolint.run.takers.commands import (
-    ALL,
-    OPEN,
-    SCRIPT,
-    Command,
-    argument,
-    is_script,
-    option,
-)
+from nanolint.run.settled import Override
+from nanolint.run.takers.commands import ALL, OPEN, SCRIPT, Command, argument, is_script, option
 from nanolint.run.takers.neighbours import text_of
-from nanolint.source.python import new_tree
+from nanolint.source.python import literal, new_tree
+from nanolint.source.values import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,6 +28,10 @@ if TYPE_CHECKING:
     from nanolint.source.settings_text import Node
 
     Changes = Mapping[str, object]
+
+    from nanolint.diagnostics import Span
+    from nanolint.launches.placed import Placed
+    from nanolint.source.assignments import Assignment
 
 STEP = ("batch_size", "gradient_accumulation_steps")
 EVALUATION = ("batch_size", "eval_iters")
@@ -424,3 +424,46 @@ def _words_of(node: Node) -> Iterator[str]:
             value = each.value if isinstance(each, Leaf) else None
             yield f"--{key}" if value is None else f"--{key}={value}"
             yield from _words_of(each)
+
+
+def read_written(config: Placed) -> Iterator[Override]:
+    """What ``config`` sets, each with where it stands. Raises ValueError, in one line."""
+    from nanolint.source.parse import Unparsable, parse
+    from nanolint.source.values import TooComplex
+
+    try:
+        module = parse(config.text, {})
+    except (Unparsable, TooComplex) as error:
+        raise ValueError(f"cannot be read: {error}") from error
+    dynamic = dict(module.dynamic)
+    if "*" in dynamic:
+        raise ValueError(f"may set any key: {dynamic['*']}")
+    assigned = {each.key: each for each in module.assignments}
+    for key, value in module.final.items():
+        each = assigned.get(key)
+        if key in dynamic:
+            yield Override(key, Unknown(dynamic[key]), in_config=True)
+        elif each is not None:
+            place = config.span(each.key_span.start, each.value_span.end)
+            value_place = _value_place(config, each) if each.value == value else None
+            yield Override(key, value, place, value_place, in_config=True)
+
+
+def _value_place(config: Placed, each: Assignment) -> Span | None:
+    """Where another value can be put in the place of a literal, or of a product of them.
+
+    Of a text that is what its quotes hold: they stay.
+    """
+    if each.shared:
+        return None
+    start, end = each.value_span.start, each.value_span.end
+    if each.factors and all(factor.value is not None for factor in each.factors):
+        return config.exact(start, end)
+    try:
+        value = literal(each.expression)
+    except (ValueError, SyntaxError):
+        return None
+    if isinstance(value, str):
+        is_plain = each.expression in (f"'{value}'", f'"{value}"')
+        return config.exact(start + 1, end - 1) if is_plain else None
+    return config.exact(start, end) if isinstance(value, (int, float)) else None

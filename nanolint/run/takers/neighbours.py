@@ -1,9 +1,13 @@
-"""The text files of a project, with the commands in them: one search, cached by size and time."""
+"""The text files of a project, with the commands in them: one search, cached by size and time.
+
+Other scripts that train with values of the same settings or modules are found in them.
+"""
 
 from __future__ import annotations
 
 import codecs
 import os
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +17,15 @@ from nanolint.errors import Unusable
 from nanolint.files import door
 from nanolint.files.gitignore import Ignored, ignored_above
 from nanolint.files.notes import memo, unnoted
+from nanolint.files.repository import root_of
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
 from nanolint.run.takers.commands import commands_in
 from nanolint.run.takers.python import may_reach_anything
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nanolint.run.takers.commands import Command
 
 PYTHON = ".py"
@@ -180,3 +187,40 @@ def text_of(path: Path | str) -> str | None:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("latin-1")
+
+
+MOST_DEPTH = 64
+TRAINS = ".backward("
+_IMPORTS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(.+)$", re.MULTILINE)
+
+
+def other_trainer(of: Path, script: Path) -> str | None:
+    """The first script of the project beside ``script`` that trains, and reads ``of`` or a module
+    that does; None where there is none. By name: what is put together when it runs is not seen."""
+    own = Path(door.place_of(script))
+    return next((each.name for each in trainers(of) if each.path != own), None)
+
+
+def trainers(of: Path) -> Iterator[File]:
+    """The scripts of the project that train, and read ``of`` or a module that does."""
+    root = root_of(of.parent) or of.parent
+    around = neighbours(root, MOST_DEPTH if root_of(of.parent) else 0)
+    files = [each for each in around.files if each.is_python]
+    reached, waiting = {Path(door.place_of(of))}, [of]
+    while waiting:
+        path = waiting.pop()
+        for file in files:
+            if file.path not in reached and _reads(file, path):
+                reached.add(file.path)
+                waiting.append(file.path)
+    yield from (each for each in files if each.path in reached and TRAINS in each.text)
+
+
+def _reads(file: File, path: Path) -> bool:
+    if path.suffix != ".py":
+        return file.mentions(path.name)
+    return any(path.stem in re.findall(r"\w+", line) for line in _imported(file.text))
+
+
+def _imported(text: str) -> Iterator[str]:
+    return (match[1] for match in _IMPORTS.finditer(text))

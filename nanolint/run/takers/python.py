@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
 from nanolint.source.python import new_tree
-from nanolint.source.refusals import TooComplex
 from nanolint.source.scan import check
+from nanolint.source.values import TooComplex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

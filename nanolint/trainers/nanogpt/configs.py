@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import names
-from nanolint.source.refusals import TooComplex, Unparsable
+from nanolint.source.values import TooComplex, Unparsable
 from nanolint.trainers.nanogpt.config import read_config
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS, FileKind
 from nanolint.trainers.nanogpt.reading import read_source

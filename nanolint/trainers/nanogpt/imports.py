@@ -73,7 +73,7 @@ def _exports(
 ) -> dict[str, Value] | None:
     """What ``import *`` takes from the module at ``path``, None when that cannot be told."""
     from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.refusals import TooComplex
+    from nanolint.source.values import TooComplex
 
     try:
         module = parse(read_source(path), None, star_import)

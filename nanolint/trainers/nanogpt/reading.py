@@ -33,8 +33,8 @@ def read_source(path: Path) -> str:
 @lru_cache(maxsize=16)  # what an editor's config is of: its script, its model, what they import
 def syntax_tree(text: str) -> ast.Module:
     """The abstract syntax tree of ``text``, for nobody to change. Raises Unusable."""
-    from nanolint.source.refusals import TooComplex
     from nanolint.source.scan import check
+    from nanolint.source.values import TooComplex
 
     try:
         check(text)

@@ -77,7 +77,7 @@ def _other_settings(
 ) -> Iterator[Setting]:
     """What another config of the launch line sets; all keys are unknown where it is unreadable."""
     from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.refusals import TooComplex
+    from nanolint.source.values import TooComplex
 
     origin = Origin(Layer.LAUNCHED, path)
     try:

@@ -55,7 +55,7 @@ def read_train_script(
     """Understand the text of a train.py in ``folder``. Raises Unusable when it is not nanoGPT's
     kind."""
     from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.refusals import TooComplex
+    from nanolint.source.values import TooComplex
 
     tree = syntax_tree(text)
     statement = _configurator_statement(tree, folder)

@@ -90,7 +90,7 @@ def _configured(options: Options) -> Iterator[Word]:
 def _config(path: Path) -> tuple[Word, ...]:
     """What a config sets."""
     from nanolint.source.parse import Unparsable, parse
-    from nanolint.source.refusals import TooComplex
+    from nanolint.source.values import TooComplex
 
     try:
         module = parse(read_source(path), {})

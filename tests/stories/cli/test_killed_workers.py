@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.cli import jobs, processes
+from nanolint.cli import processes, session
 from nanolint.cli.processes import Killed, in_processes
 from tests.support.command import nanolint
 from tests.support.repository import ROOT
@@ -130,7 +130,7 @@ def test_a_file_that_could_not_be_checked_is_named(
         (tmp_path / f"c{number}.py").write_text(CONFIG, encoding="utf-8")
 
     def second_ended(
-        do: object, common: object, items: Sequence[jobs.Job], **named: object
+        do: object, common: object, items: Sequence[session.Job], **named: object
     ) -> Iterator[object]:
         for each in items:
             if each.candidate.name.endswith("c1.py"):
@@ -141,7 +141,7 @@ def test_a_file_that_could_not_be_checked_is_named(
                 assert callable(do)
                 yield do(common, each)
 
-    monkeypatch.setattr(jobs, "after_a_while", second_ended)
+    monkeypatch.setattr(session, "after_a_while", second_ended)
     names = [str(tmp_path / f"c{number}.py") for number in range(3)]
     done = nanolint(*names, "--gpu", "rtx-4070")
     assert done.status == 2

@@ -12,8 +12,7 @@ from nanolint.lsp import answers
 from nanolint.lsp.completion import Completion
 from nanolint.lsp.hover import Hover
 from nanolint.lsp.positions import Positions
-from nanolint.lsp.settings_edit import NotEditable
-from nanolint.lsp.settings_home import SettingsEdit
+from nanolint.lsp.settings_file import NotEditable, SettingsEdit
 
 UTF16 = types.PositionEncodingKind.Utf16
 FILE = Path("nanolint.toml").absolute()

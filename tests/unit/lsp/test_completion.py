@@ -9,7 +9,7 @@ import pytest
 from nanolint.gpus.catalogue import load
 from nanolint.gpus.lookup import find
 from nanolint.lsp.completion import Completion, complete
-from nanolint.lsp.settings_completion import complete_settings
+from nanolint.lsp.settings_file import complete_settings
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.project import NANOGPT, find_project
 from tests.support.lsp_configs import RULES, split

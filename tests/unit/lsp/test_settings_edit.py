@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nanolint.lsp.settings_edit import NotEditable, new_file, with_gpu
+from nanolint.lsp.settings_file import NotEditable, new_file, with_gpu
 from nanolint.settings.schema import load
 
 NANOLINT, PYPROJECT = Path("nanolint.toml"), Path("pyproject.toml")

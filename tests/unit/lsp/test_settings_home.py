@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.files import door
-from nanolint.lsp.settings_edit import NotEditable
-from nanolint.lsp.settings_home import settings_edit
+from nanolint.lsp.settings_file import NotEditable, settings_edit
 from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from nanolint.source import from_ast, from_libcst
-from nanolint.source.refusals import TooComplex
+from nanolint.source.values import TooComplex
 from tests.support.project_tree import CONFIGURATOR_LINE, train_script
 
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from nanolint.diagnostics import Span
 from nanolint.source.parse import Unparsable, parse, parse_tree, positions
-from nanolint.source.refusals import TooComplex
 from nanolint.source.text import LineIndex
-from nanolint.source.values import Known, Unknown
+from nanolint.source.values import Known, TooComplex, Unknown
 
 if TYPE_CHECKING:
     from nanolint.source.assignments import Assignment, Module

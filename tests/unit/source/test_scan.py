@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from nanolint.source import scan
 from nanolint.source.parse import Unparsable, parse
-from nanolint.source.refusals import TooComplex
 from nanolint.source.scan import check, logical_lines
+from nanolint.source.values import TooComplex
 
 if TYPE_CHECKING:
     import re

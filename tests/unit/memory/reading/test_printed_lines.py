@@ -9,7 +9,7 @@ import pytest
 
 from nanolint.gpus.lookup import find
 from nanolint.recording.recording import record
-from nanolint.report.explain.log_lines import log_lines
+from nanolint.report.explain.text import log_lines
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.trainers.nanogpt.resolve import default_run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.source.edits import apply_edits
+from nanolint.source.text import apply_edits
 from tests.support.harness import Bench
 
 VALUES = "batch_size = 16{}\ngradient_accumulation_steps = 32{}\nblock_size = 1024{}\n"
