@@ -12,7 +12,7 @@ from nanolint.gpus.lookup import find
 from nanolint.linting import registry
 from nanolint.linting.engine import lint
 from nanolint.linting.setup import Setup
-from nanolint.source.edits import apply_edits
+from nanolint.source.text import apply_edits
 from validation.refusals import INSIDE, WRITTEN, scripts
 
 if TYPE_CHECKING:
