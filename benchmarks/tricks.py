@@ -61,7 +61,7 @@ TRICKS = (
         "import nanolint.frozen as m; m.FEW = 0",
     ),
     Trick(
-        "`importlib.metadata` is asked for packs only where there may be any (`linting/registry.py`)",
+        "`importlib.metadata` is asked only where there may be packs (`linting/registry.py`)",
         "import nanolint.linting.registry as m; m.may_be_installed = lambda group: True",
     ),
     Trick(
