@@ -11,7 +11,7 @@ from nanolint.diagnostics import BesideSpan, Diagnostic, FlagSpan, Safety, Sever
 from nanolint.errors import Unusable
 from nanolint.files.door import names
 from nanolint.frozen import dataclass
-from nanolint.linting.fixing import keep_columns
+from nanolint.linting.columns import keep_columns
 from nanolint.linting.registry import describe, is_built_in
 from nanolint.linting.setup import Setup, Skipped
 from nanolint.linting.suppressing import unsuppressed
