@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanolint.launches.commands import Found, argument, once
+from nanolint.launches.commands import argument
+from nanolint.launches.found import Found, once
 from nanolint.launches.placed import Placed, joined
 from nanolint.launches.script import launches_of
 from nanolint.launches.shell.worlds import World

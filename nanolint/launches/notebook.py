@@ -9,7 +9,8 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from nanolint.launches.commands import Found, argument, once
+from nanolint.launches.commands import argument
+from nanolint.launches.found import Found, once
 from nanolint.launches.json_text import cell_sources
 from nanolint.launches.launch import path_from
 from nanolint.launches.placed import Placed, joined

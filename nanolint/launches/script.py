@@ -7,16 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.launches.commands import (
-    MOST_CHARACTERS,
-    Argument,
-    Found,
-    Line,
-    Rows,
-    Started,
-    Stopped,
-    once,
-)
+from nanolint.launches.commands import Argument, Started, Stopped
+from nanolint.launches.found import MOST_CHARACTERS, Found, Line, Rows, once
 from nanolint.launches.launch import Around, Nested, NotALaunch, UnknownScript
 from nanolint.launches.line import read_launch_line
 from nanolint.launches.placed import Placed

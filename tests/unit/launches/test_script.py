@@ -11,7 +11,7 @@ from nanolint.launches.script import find_launches
 from nanolint.launches.shell.expand import OWN_FOLDER
 
 if TYPE_CHECKING:
-    from nanolint.launches.commands import Found
+    from nanolint.launches.found import Found
 
 SCRIPT = """\
 #!/bin/bash
