@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 MOST_WORKERS = 32
 PARALLEL_AFTER_SECONDS = 1.0  # by then new processes are worth their start
-ENDING_S = 1.0  # at most, until it is known how a process ended
 SAFE_PATH = "PYTHONSAFEPATH"
 
 Common = TypeVar("Common")
@@ -135,8 +134,7 @@ def _in_pool(
                 results = future.result()
                 yield None if results is None else pickle.loads(results)
         except BrokenProcessPool as error:
-            for each in begun:  # what one has open is closed before its status is known
-                each.join(ENDING_S)
+            pool.shutdown()  # its thread joins them: of two that do one reads no status
             raise Killed(_ended([each.exitcode for each in begun])) from error
         except BaseException:  # nobody waits for what takes seconds to be read
             for each in multiprocessing.active_children():
