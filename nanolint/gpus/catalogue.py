@@ -19,7 +19,6 @@ def load() -> tuple[Gpu, ...]:
     return tuple(_gpu(row) for row in _catalogue()["gpus"])
 
 
-@cache
 def aliases() -> dict[str, str]:
     """Other names and the card each means: ``RTX 3060`` the 12 GB one, ``DGX Spark`` the GB10."""
     return dict(_catalogue()["aliases"])

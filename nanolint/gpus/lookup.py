@@ -15,7 +15,7 @@ NVIDIA M10.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import combinations
 
 from nanolint.frozen import dataclass
@@ -204,7 +204,7 @@ def _digits(text: str) -> str:
     return "".join(filter(str.isdigit, text))
 
 
-@cache
+@lru_cache(maxsize=64)
 def _spellings(digits: str = "") -> dict[str, list[_Spelling]]:
     """Of the cards that have these digits in their names, in this order; no others can be meant by
     who writes them."""
@@ -236,7 +236,6 @@ def _split_size(text: str) -> tuple[str, int | None]:
     return _SIZE_IN_NAME.sub(" ", lowered), sizes[-1] if sizes else None
 
 
-@lru_cache(maxsize=4096)  # the catalogue has the same few words in many names
 def _key(text: str) -> str:
     """What is compared: letters and digits only, one word for each form factor."""
     bare = _VENDOR_WORDS.sub("", re.sub(r"[^a-z0-9]", "", text.lower()))

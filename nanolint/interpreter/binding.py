@@ -9,7 +9,6 @@ that ``config`` holds, and may give it others.
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.interpreter.certain import certain
@@ -250,7 +249,6 @@ def forget(machine: Machine, node: ast.stmt, frame: Frame, why: Unknown) -> None
     forget_attributes(node, frame, why)
 
 
-@lru_cache(maxsize=4096)
 def _binders(
     node: ast.stmt,
 ) -> tuple[

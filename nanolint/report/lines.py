@@ -176,7 +176,6 @@ def _functions(body: Iterable[ast.stmt], owner: str, row: int) -> Iterable[Funct
             yield Function(f"{owner}{node.name}", first, node.lineno, last, row)
 
 
-@lru_cache(maxsize=16)
 def _index(text: str) -> LineIndex:
     return LineIndex(text)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nanolint.errors import Unusable
 from nanolint.files.door import is_file, names, read_bytes
-from nanolint.files.notes import memo
 from nanolint.files.repository import upward
 from nanolint.regex import lazily
 
@@ -80,7 +79,6 @@ def find_native_packages(folder: Path) -> tuple[tuple[str, str], ...]:
     return ()
 
 
-@memo
 def _native_in(folder: Path) -> tuple[tuple[str, str], ...]:
     found: dict[str, str] = {}
     for pattern, _ in (*_LOCKS, *_REQUIREMENTS):
@@ -90,7 +88,6 @@ def _native_in(folder: Path) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(found.items()))
 
 
-@memo
 def _in_folder(folder: Path) -> Asked | None:
     locked = _specified(folder, _LOCKS)
     if locked:

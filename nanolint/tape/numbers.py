@@ -112,7 +112,6 @@ def _in_order(found: Iterable[Named]) -> tuple[Named, ...]:
     return tuple(sorted(found, key=lambda each: each[:2]))
 
 
-@lru_cache(maxsize=64)
 def _of_line(line: str) -> tuple[Named, ...] | None:
     """What is in a line of whole statements; None for another one."""
     if any(each in line for each in OTHER_BREAKS):
@@ -247,13 +246,11 @@ def _unused(texts: Iterable[str], named: Iterable[Named]) -> frozenset[str]:
     )
 
 
-@lru_cache(maxsize=64)
 def _words(text: str) -> Counter[str] | None:
     """How often each word stands in a text, comments included; None where names are no words."""
     return None if UNNAMED.search(text) else Counter(WORD.findall(text))
 
 
-@lru_cache(maxsize=64)
 def _cut(text: str, named: tuple[Named, ...], unused: tuple[Named, ...]) -> str:
     """With what stands in their places: a number of another kind is another script."""
     marks = [(each, _mark(type(each.value))) for each in named]

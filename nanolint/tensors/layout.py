@@ -115,7 +115,6 @@ def broadcast(*shapes: Shape) -> Shape:
     return tuple(sizes)
 
 
-@of_sizes
 def expanded_strides(shape: Shape, strides: Strides, new: Shape) -> Strides:
     """The strides of a tensor that is repeated to ``new``: zero where it is."""
     missing = len(new) - len(shape)

@@ -215,7 +215,6 @@ def _depending(
     return _folded(along, before, after) if kind == "view" else (True,) * len(after)
 
 
-@of_sizes
 def _folded(along: tuple[bool, ...], before: Shape, after: Shape) -> tuple[bool, ...]:
     """The same in another shape: a dimension depends that shares strides with one that does."""
     known = list(compress(_spans(before), along))
@@ -265,7 +264,6 @@ def in_order(access: Access) -> Access:
     return access._replace(strides=strides)
 
 
-@of_sizes
 def _in_order(steps: Strides, shape: Shape, strides: Strides) -> Strides:
     by_dim = sorted(zip(strides, contiguous_strides(shape), strict=True), reverse=True)
     found = []
@@ -477,7 +475,6 @@ def lying_as(reads: Sequence[Access], shape: Shape, strides: Strides) -> Strides
     return tuple(found)
 
 
-@of_sizes
 def is_ordered(shape: Shape, strides: Strides, asked: Strides) -> bool:
     """Whether the strides grow in the order of others (ir.py, ``is_stride_ordered``)."""
     dims = [dim for dim, size in enumerate(shape) if size != 1]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from nanolint.inductor.derive.access import dependency_on
 from nanolint.inductor.derive.groups import Group, goes_through
 from nanolint.inductor.derive.viewed import merged, taken_off, through_views
-from nanolint.tensors.sized import of_sizes
 
 if TYPE_CHECKING:
     from nanolint.inductor.derive.access import Dependency, Memory
@@ -92,7 +91,6 @@ def _by_memory(group: Group) -> dict[Memory, Dependency]:
     return {each.memory: each for each in (*group.reads, *group.writes)}
 
 
-@of_sizes
 def parts_of(digits: Loops, numel: int, rnumel: int) -> tuple[Loops, Loops] | None:
     """The loops of so many sums, and those of the elements of each; None where one is of both."""
     left = list(merged(tuple([each for each in digits if each[0] != 1])))

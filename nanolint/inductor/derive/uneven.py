@@ -117,7 +117,6 @@ def _quotient(place: _Place, by: int, modulus: int) -> _Place:
 Place = tuple[int, ...]
 
 
-@of_sizes
 def first_steps(tag: tuple[Any, ...]) -> Strides:
     """Of strides, a shape, and views of these (see ``access.py``); () where there is more to it."""
     end = len(tag)

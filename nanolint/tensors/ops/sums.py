@@ -7,7 +7,6 @@ and meet in global memory.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.tensors.dtypes import UINT8
@@ -55,7 +54,6 @@ def reduction(
             held.pop()
 
 
-@lru_cache(maxsize=4096)
 def scratch_bytes(
     card: Card,
     shape: Shape,

@@ -24,7 +24,6 @@ MOST_BYTES = 1 << 18
 DEFINES = b"def "  # which a config does not
 
 
-@memo
 def keys_set(config: Path) -> frozenset[str]:
     """The keys that a config assigns; none of one that cannot be read."""
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pickletools
 import struct
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
@@ -63,7 +62,6 @@ def vocabulary(meta_pkl: Path) -> int | None:
         return None
 
 
-@lru_cache(maxsize=8)
 def _vocabulary(content: bytes) -> int | None:
     try:
         pickled = _Machine().run(content)

@@ -144,7 +144,6 @@ def _other_scripts(train_script: Path) -> _Others:
     return _Others(frozenset(keys), read, only)
 
 
-@memo
 def _configured(path: Path) -> tuple[frozenset[str] | None, frozenset[str]]:
     """The keys that a script lets configs set, and the names that it reads; None for the keys of
     one that loads no configurator, or cannot be read."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 from dataclasses import field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Span
@@ -141,7 +140,6 @@ def read_module(path: Path, name: str) -> Source | None:
         return None
 
 
-@lru_cache(maxsize=4096)
 def calls(tree: ast.AST, method: str) -> bool:
     """Whether ``.method(...)`` is called anywhere in ``tree``."""
     return any(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 
 from nanolint.run.program import FromRun, ReadScript, SourceText
@@ -18,7 +17,6 @@ KEYS = (
 )
 
 
-@lru_cache(maxsize=1)
 def own_script() -> ReadScript:
     """nanoGPT's own project, for any run of it."""
     names = {MAIN: SCRIPT, "model": "model.py"}
