@@ -83,7 +83,8 @@ def _summed(shape: Shape, to: Shape) -> list[int]:
 
 
 def changed(old: Tensor, new: Tensor | None) -> Tensor:
-    """What a hook made of a gradient, on its way in its place; None leaves it."""
+    """Returns the gradient that a hook made, in the place of the one that it was given; None leaves
+    it."""
     return old if new is None or new is old else _replaced(old, new)
 
 
@@ -147,7 +148,7 @@ def land(gradient: Tensor) -> None:
 
 
 class Packed(Protocol):
-    """What an operation saved, put away."""
+    """The saved tensors of an operation, put away."""
 
     def unpack(self) -> tuple[Tensor | None, ...]:
         """The tensors."""
@@ -159,11 +160,12 @@ class Saver(Protocol):
     def save(
         self, saved: tuple[Tensor | None, ...], outs: Sequence[Tensor], /
     ) -> tuple[Tensor | None, ...] | Packed:
-        """What the operation that makes ``outs`` holds in their place."""
+        """Returns what the operation that makes ``outs`` holds in the place of the saved
+        tensors."""
 
 
 def saver_at(device: Device) -> Saver | None:
-    """What takes the saved tensors of a device, if anything does."""
+    """Returns the hooks that take the saved tensors of a device; None if there are none."""
     saver: Saver | None = device.saver
     return saver
 
@@ -254,11 +256,11 @@ class Operation(Node):
 
 
 class Leaf(Node):
-    """Where a parameter's gradient goes: ``.grad``, once all uses have sent theirs.
+    """Puts a parameter's gradient in ``.grad`` once all uses have sent theirs.
 
     ``before`` may change what comes in (``register_hook``), ``after`` is called when it is there,
-    while what came in is still held (``register_post_accumulate_grad_hook``), ``hook`` behind both.
-    ``holds`` is what keeps the tensor's memory, where the program lets it go before its graph.
+    while the incoming gradient is still held (``register_post_accumulate_grad_hook``), ``hook``
+    after both. ``holds`` keeps the memory of the tensor if the program lets it go before its graph.
     """
 
     __slots__ = ("after", "before", "gradient", "holds", "hook", "strides")
@@ -279,7 +281,7 @@ class Leaf(Node):
         return self.hook is not None or bool(self.before or self.after)
 
     def run(self) -> list[Tensor | None]:
-        """The first gradient is kept, or copied where others look at it; later ones are added."""
+        """Keeps the first gradient, or copies it if others look at it; adds later ones."""
         (new,), self.gradients = self.gradients, [None]
         if new is None:
             return []
@@ -314,7 +316,7 @@ def record(
     backward: Callable[..., Gradients],
     *saved: Tensor | None,
 ) -> Tensor:
-    """Make ``out`` differentiable where one of ``inputs`` is; returns it.
+    """Makes ``out`` differentiable if one of ``inputs`` is; returns it.
 
     ``backward`` maps the gradient of ``out`` and ``saved`` to the gradients of ``inputs``.
     """

@@ -33,7 +33,8 @@ Answer = TypeVar("Answer")
 
 
 class Card(NamedTuple):
-    """What cards of one kind differ in; with ``numbers``, those that a script gives names to."""
+    """The facts in which cards of one kind differ; ``numbers`` are those that a script gives names
+    to."""
 
     multiprocessors: int
     threads: int  # that each multiprocessor holds at once
@@ -52,8 +53,8 @@ class AnyNumbers(Protocol):
 
 
 class Followed(NamedTuple):
-    """What a tape was worked out of: a reading, while it is remembered, for which numbers; and what
-    tells that tape from others of it."""
+    """The source of a tape that was worked out from a reading: the reading while it is remembered,
+    its numbers, and the content that tells the tape from others of that reading."""
 
     reading: ReferenceType[AnyNumbers]
     numbers: tuple[int, ...]
@@ -94,14 +95,14 @@ class Asked:
         return Asked(self._card, self.formulas)
 
     def agrees(self, other: Asked) -> bool:
-        """Whether all that was asked elsewhere is answered alike here, where it is asked, too."""
+        """True if this card gives all answers of ``other``. Asks the same questions here, then."""
         agrees = other.answers_alike(self._card)
         if agrees:
             self.take(other)
         return agrees
 
     def take(self, other: Asked) -> None:
-        """What was asked elsewhere, of the same card, is asked here, too."""
+        """Takes over the questions and answers of ``other``, which asked the same card."""
         self._answers |= other._answers
 
     @property
@@ -148,7 +149,8 @@ class NotVerified(NotDerived):
 
 
 class LeftAsItIs(NotTraced):
-    """What ends a graph within a loop: Dynamo compiles nothing of the function around it."""
+    """An operation that ends a graph within a loop: Dynamo compiles nothing of the function around
+    it."""
 
 
 class Storage:
@@ -179,9 +181,9 @@ class Device:
     ``half`` is autocast's type, None outside of it. ``casts`` are its copies of parameters, by the
     parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
     each thread's first matrix product for good, or, with ``keeps_workspace`` off, by each product
-    for itself; 0 leaves it out. ``bias_workspace_bytes`` is cuBLASLt's, where products add biases
+    for itself; 0 leaves it out. ``bias_workspace_bytes`` is cuBLASLt's, if products add biases
     and it has one of its own, taken with the first product, or, as ``first_bias_bytes``, with the
-    first that adds a bias; ``passing_bias_bytes`` where each makes it for itself.
+    first that adds a bias; ``passing_bias_bytes`` if each makes it for itself.
     ``attention_kernels`` are those that it may take.
     ``capability`` is the card's compute capability; ``fuses_bfloat16``: memory-efficient attention
     takes bfloat16, as from 8.0 on. ``tuned_for`` is the compute capability by which CUB sizes what
@@ -272,7 +274,7 @@ class Device:
 
     @property
     def passing_workspace_bytes(self) -> int:
-        """The workspace that each product makes for itself; 0 where threads keep theirs."""
+        """Bytes of the workspace that each product makes for itself; 0 if threads keep theirs."""
         return 0 if self._keeps_workspace else sum(self._workspaces[self.thread])
 
     def compute(self, dtype: Dtype, flops: int) -> None:
@@ -282,7 +284,7 @@ class Device:
         self.tape.compute(kind, flops)
 
     def kind_of(self, dtype: Dtype) -> str:
-        """What products of ``dtype`` compute in."""
+        """Returns the type that products of ``dtype`` compute in."""
         return "tf32" if self.allows_tf32 and dtype is FLOAT32 else dtype.name
 
     def multiply(self, *, biased: bool = False) -> None:

@@ -67,7 +67,7 @@ def promote(first: Dtype, second: Dtype) -> Dtype:
     >>> promote(BFLOAT16, FLOAT32), promote(BFLOAT16, FLOAT16), promote(INT64, BFLOAT16)
     (float32, float32, bfloat16)
 
-    Raises ValueError where PyTorch has no rule.
+    Raises ValueError if PyTorch has no rule.
     """
     if first is second:
         return first

@@ -16,7 +16,7 @@ Strides: TypeAlias = tuple[int, ...]
 
 
 def elements(shape: Shape) -> int:
-    """How many a tensor of that shape has. Raises TypeError where a size is a fraction."""
+    """Returns the number of elements of a shape. Raises TypeError if a size is a fraction."""
     found = prod(shape)
     if isinstance(found, float):
         raise TypeError(f"sizes have to be integers: {shape}")
@@ -65,7 +65,7 @@ def is_dense(shape: Shape, strides: Strides) -> bool:
 
 @of_sizes
 def view_strides(shape: Shape, strides: Strides, new: Shape) -> Strides | None:
-    """The strides of ``new`` on the same memory; None where only a copy has that shape.
+    """Returns the strides of ``new`` on the same memory; None if only a copy has that shape.
 
     aten/src/ATen/TensorUtils.cpp, ``computeStride``.
     """
@@ -116,7 +116,7 @@ def broadcast(*shapes: Shape) -> Shape:
 
 
 def expanded_strides(shape: Shape, strides: Strides, new: Shape) -> Strides:
-    """The strides of a tensor that is repeated to ``new``: zero where it is."""
+    """Returns the strides of a tensor that is repeated to ``new``: 0 in each repeated dimension."""
     missing = len(new) - len(shape)
     return (0,) * missing + tuple(
         0 if size == 1 and wanted != 1 else stride
@@ -136,7 +136,7 @@ def like_strides(shape: Shape, strides: Strides) -> Strides:
 def result_strides(shape: Shape, *operands: tuple[Shape, Strides]) -> Strides:
     """How an elementwise operation lays out its result of ``shape``.
 
-    aten/src/ATen/TensorIterator.cpp: where all operands lie alike the result does, else the
+    aten/src/ATen/TensorIterator.cpp: if all operands lie alike the result does, else the
     dimensions are sorted by the operands' strides (``reorder_dimensions``).
     """
     layouts = set(operands)

@@ -1,9 +1,9 @@
-"""PyTorch's names for the operations: what ``torch.rsqrt``, ``F.silu`` and ``x.view(...)`` call.
+"""PyTorch's names for the operations: the functions for ``torch.rsqrt``, ``F.silu``, ``x.view``.
 
-The functions take PyTorch's own arguments, but for two things: the first tensor is called ``x``
-where PyTorch says ``input`` or ``self``, and what makes a new tensor has to be told its ``device``.
+The functions take PyTorch's own arguments, with two differences: the first tensor is called ``x``
+and not ``input`` or ``self``, and a function that makes a new tensor takes its ``device``.
 ``call`` translates both. Functions raise DataDependent and NotModelled
-(``nanolint/tensors/unknown.py``), and ValueError where shapes do not go together.
+(``nanolint/tensors/unknown.py``), and ValueError if shapes do not go together.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ METHODS |= KNOWN
 
 
 def call(function: Function, args: tuple[Any, ...], options: dict[str, Any], device: Device) -> Any:
-    """What ``function`` of the tables returns; ``device`` is where new tensors lie.
+    """Returns the result of a function of the tables; new tensors lie on ``device``.
 
     >>> call(FUNCTIONAL["silu"], (), {"input": x}, x.device)  # doctest: +SKIP
     """

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class Buffer(Tensor):
-    """What a model keeps beside its parameters. On the host until it is moved."""
+    """A tensor that a model keeps in addition to its parameters. It is on the host until it is
+    moved."""
 
     __slots__ = ()
 
@@ -48,7 +49,7 @@ class Buffer(Tensor):
 
 
 class Parameter(Buffer):
-    """What is trained: its gradient is with its leaf, also while it is frozen."""
+    """A tensor that is trained. Its leaf has its gradient, also while it is frozen."""
 
     __slots__ = ("_frozen",)
 
@@ -80,14 +81,15 @@ class Parameter(Buffer):
 
     @property
     def leaf(self) -> Leaf:
-        """Where its gradient gathers. Raises TypeError where it is frozen."""
+        """The node that gathers its gradient. Raises TypeError if it is frozen."""
         if not isinstance(self.node, Leaf):
             raise TypeError(f"{self} is frozen")
         return self.node
 
 
 class LeafTensor(Parameter):
-    """What learns and is no parameter of a module: ``torch.zeros(..., requires_grad=True)``."""
+    """A tensor that learns and is not a parameter of a module: ``torch.zeros(...,
+    requires_grad=True)``."""
 
     __slots__ = ()
 
@@ -98,7 +100,7 @@ class LeafTensor(Parameter):
 
 
 class Registered(Tensor):
-    """What ``nn.Buffer`` makes of a tensor: a module that it is set on has it as a buffer."""
+    """The result of ``nn.Buffer``: a module that it is set on has it as a buffer."""
 
     __slots__ = ("persistent",)
 

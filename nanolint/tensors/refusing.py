@@ -181,7 +181,8 @@ def gathered(_x: Tensor, dim: int, index: Tensor) -> None:
 
 
 def joined(tensors: Sequence[Tensor], dim: int = 0) -> None:
-    """Tensors for ``cat`` are alike in all other dimensions; empty vectors are passed over."""
+    """Refuses tensors for ``cat`` that differ in another dimension; empty vectors are passed
+    over."""
     first: Tensor | None = None
     along = normalized(dim, next((e for e in tensors if e.shape != (0,)), tensors[0]).ndim)
     for place, each in enumerate(tensors):
@@ -203,7 +204,7 @@ def joined(tensors: Sequence[Tensor], dim: int = 0) -> None:
 
 
 def stacked(tensors: Sequence[Tensor], _dim: int = 0) -> None:
-    """What ``stack`` stacks has one shape."""
+    """Refuses tensors for ``stack`` of several shapes."""
     for place, each in enumerate(tensors):
         if each.shape != tensors[0].shape:
             raise Refused(

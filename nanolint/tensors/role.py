@@ -1,4 +1,4 @@
-"""What a tensor is for: a part of the budget, and words for people."""
+"""Roles: the part of the memory budget that a tensor belongs to, and words for people."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Role:
         self.dims = dims
 
     def describe(self, shape: Shape, dtype: Dtype) -> str:
-        """What a tensor of this role is called: "logits (B*T, V) bfloat16"."""
+        """Returns the name of a tensor of this role: "logits (B*T, V) bfloat16"."""
         if self.dims:
             return f"{self.label} {self.dims} {dtype.name}"
         return f"{self.label} {shape} {dtype.name}" if shape else f"{self.label} {dtype.name}"
 
     @cached_property
     def gradient(self) -> Role:
-        """Of what flows back to it: gradients where it is a parameter, else of its own kind."""
+        """The role of its gradient: gradients if it is a parameter, else of its own kind."""
         of_weight = self.component is Component.PARAMETERS
         component = Component.GRADIENTS if of_weight else self.component
         name = self.label if of_weight else f"the {self.label}"
@@ -69,7 +69,7 @@ class Role:
 
 
 def read_name(name: str) -> tuple[Shape, str]:
-    """Shape and type of what ``describe`` named; no shape where letters stand in its place.
+    """Shape and type of what ``describe`` named; no shape if letters stand in its place.
 
     >>> read_name("logits (8, 64, 512) bfloat16")
     ((8, 64, 512), 'bfloat16')
@@ -97,7 +97,7 @@ class PlacedRole(Role):
         return self._role
 
     def describe(self, shape: Shape, dtype: Dtype) -> str:
-        """What the tensor is called."""
+        """Returns the name of the tensor."""
         return named(super().describe(shape, dtype), self.where)
 
     @cached_property
@@ -127,7 +127,7 @@ def role(label: str, component: Component, dims: str = "") -> Role:
 
 
 def placed(made: Role, where: Where | None) -> PlacedRole:
-    """The role of what is made there; itself where what it came from was, too."""
+    """Returns the role of a tensor that is made there; ``made`` itself if it is of that place."""
     if isinstance(made, PlacedRole) and made.where is where:
         return made
     return PlacedRole(made, where)

@@ -1,6 +1,6 @@
-"""Functions of sizes that remember what they came to.
+"""Functions of sizes that cache their results.
 
-Two readings must not share that where one has symbolic numbers: equal to plain ones, they would be
+Two readings must not share that if one has symbolic integers: equal to plain ones, they would be
 taken for these.
 """
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Node:
-    """What made a tensor differentiable: a place in the graph of a backward pass.
+    """The operation that made a tensor differentiable: a place in the graph of a backward pass.
 
-    ``edges`` are where the gradients of its inputs go: another node and which of its outputs.
+    ``edges`` say for each input which node, and which output of it, takes the gradient.
     ``outputs`` are the shape, type and role of what it made, which ``gradients`` have to match.
     Newer nodes have higher numbers.
     """

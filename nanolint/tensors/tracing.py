@@ -30,12 +30,12 @@ class Layer(Protocol):
         """It has returned ``out``; returns whether calls of others can be copied from it."""
 
     def copy(self, x: Tensor, tensors: Sequence[Tensor], later: int) -> Tensor | None:
-        """What another layer returns that is called with ``x``, ``later`` calls of functions behind
-        this one; None where it has to be traced."""
+        """Returns the result of another layer that is called with ``x``, ``later`` calls of
+        functions after this one; None if it has to be traced."""
 
 
 class Tracer(Protocol):
-    """What takes the operations of a device on which nothing runs."""
+    """Takes the operations of a device on which nothing runs."""
 
     layers: dict[object, Any]  # of those that may be alike, what is known while it traces
     half: Dtype | None  # autocast's type around what is traced
@@ -70,10 +70,11 @@ class Tracer(Protocol):
         """Of what is made inside nothing is kept for the backward pass."""
 
     def write(self, x: Tensor, inputs: Sequence[Tensor]) -> None:
-        """An operation on ``inputs`` writes into x. Raises NotTraced where others look at it."""
+        """Lets an operation on ``inputs`` write into ``x``. Raises NotTraced if others look at
+        it."""
 
     def call(self, name: str, arguments: Any, named: Any) -> Any:
-        """An operation by its name. Raises NotTraced where it is not known."""
+        """Runs an operation by its name. Raises NotTraced if it is not known."""
 
     def matching(self, gradient: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
         """A gradient summed to a shape and cast to a type."""
@@ -88,7 +89,7 @@ class Tracer(Protocol):
         """An attribute is about to be set."""
 
     def root(self, x: Tensor) -> Tensor | None:
-        """What a tensor is a part of; None where it is none."""
+        """Returns the tensor that ``x`` is a view of; None if it is not a view."""
 
     def seen_anew(self, x: Tensor) -> Tensor:
         """A view that was written into, as what saves it asks for it later."""
@@ -104,7 +105,7 @@ class Tracer(Protocol):
 
 
 def tracer_at(device: Device) -> Tracer | None:
-    """What takes the operations of a device, if it does not run them."""
+    """Returns the tracer that takes the operations of a device; None if they run."""
     tracer: Tracer | None = device.tracer
     return tracer
 
@@ -120,7 +121,7 @@ def _tracer_of(arguments: Sequence[Any]) -> Tracer | None:
 
 
 def traced(eager: Eager) -> Eager:
-    """Let an operation go to the tracer by its name, where there is one."""
+    """Lets an operation go to the tracer by its name, if there is one."""
 
     @wraps(eager)
     def call(*arguments: Any, **named: Any) -> Any:

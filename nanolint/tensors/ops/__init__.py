@@ -1,1 +1,2 @@
-"""What each of torch's operations allocates, saves for the backward pass, and allocates there."""
+"""torch's operations: the memory that each allocates, saves for the backward pass, allocates
+there."""

@@ -256,7 +256,7 @@ def glu(x: Tensor, dim: int = -1) -> Tensor:
 
 @traced
 def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """``F.dropout``: ``x`` itself unless it drops something; times 0 where it drops all."""
+    """``F.dropout``: ``x`` itself unless it drops something; times 0 if it drops all."""
     if not (training and p > 0):
         return x
     if p == 1:

@@ -35,7 +35,7 @@ BIAS_ALIGNMENT = 16  # elements of a row of a bias's gradient
 
 @traced
 def padded_heads(x: Tensor) -> Tensor:
-    """Each head with zeros behind it, in order."""
+    """Returns each head with zeros after it, in order."""
     width = x.shape[-1]
     shape = (*x.shape[:-1], _up(width, FLASH_WIDTHS))
     out = empty(x.device, shape, x.dtype, x.role.made("padded q, k or v"))
@@ -223,7 +223,7 @@ def efficient_workspace_bytes(
     small: bool = False,
     dropout: bool = False,
 ) -> int:
-    """What memory-efficient attention's backward kernel takes for gradients that it sums up.
+    """Bytes that memory-efficient attention's backward kernel takes for gradients that it sums up.
 
     Those of the queries, in tiles; halves of heads wider than 128 elements those of ``keys`` (the
     ``tokens``, if nothing is said) and values, too. With ``small``, a card with 100 KiB of shared

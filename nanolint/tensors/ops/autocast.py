@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def to_half(x: Tensor) -> Tensor:
-    """An argument of a matrix product, in autocast's type where it is on."""
+    """Returns an argument of a matrix product, in autocast's type if that is on."""
     half = x.device.half
     if half is None or x.dtype is half or x.dtype.kind != FLOATING or x.dtype.itemsize == 8:
         return x

@@ -80,7 +80,8 @@ def masked_fill(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
 
 @traced_after(refusing.chosen_by)
 def where(condition: Tensor, x: Operand | None = None, other: Operand | None = None) -> Tensor:
-    """``torch.where``. Raises DataDependent for a condition alone, which asks where it holds."""
+    """``torch.where``. Raises DataDependent for a condition alone: data decides the size of its
+    result."""
     if x is None or other is None:
         raise DataDependent("where")
     dtype = result_type(x, other)
@@ -110,7 +111,7 @@ def _operand(condition: Tensor, x: Operand, dtype: Dtype) -> Tensor:
 
 
 def masked(g: Tensor, mask: Tensor, role: Role | None = None) -> Tensor:
-    """The gradient where the mask holds; the zero elsewhere is a tensor of its own."""
+    """Returns the gradient in the places of the mask; the zero elsewhere is a tensor of its own."""
     zero = filled(g, ())
     out = elementwise(g.dtype, "choice", mask, g, role=role or g.role)
     del zero
@@ -150,7 +151,7 @@ def clamped(x: Tensor, sides: Sequence[tuple[Operand, str]]) -> Tensor:
 
 
 def of_clamped(g: Tensor, x: Tensor, sides: Sequence[tuple[Operand, str]]) -> Tensor:
-    """The gradient, where ``x`` is inside of the bounds."""
+    """Returns the gradient in the places that are inside of the bounds."""
     zero = filled(g, ())
     inside = [compare(x, each, how=how) for each, how in sides]
     both = inside[0]

@@ -61,7 +61,7 @@ def number_in(value: object, dtype: Dtype) -> object:
 
 def filled(like: Tensor, shape: Shape | None = None) -> Tensor:
     """A zero, or a tensor of them, as PyTorch makes it on the way: of the type and role of
-    ``like``, and of its shape where none is said."""
+    ``like``, and of its shape if none is given."""
     return full_of(like.device, like.shape if shape is None else shape, like.dtype, like.role)
 
 
@@ -206,7 +206,8 @@ def randperm(n: int, *, device: Device, dtype: Dtype | None = None, **_options: 
 
 
 def sorting_bytes(device: Device, n: int, kind: Dtype) -> tuple[int, ...]:
-    """What randperm holds beside its result: the numbers, keys, keys in order, and the sort's."""
+    """Bytes that randperm holds in addition to its result: numbers, keys, sorted keys, the sort's
+    own."""
     bits = ceil(log2(n - (6 * n * n + 1) / ALIKE)) if n else 0
     key = INT32 if bits <= KEY_BITS else INT64
     pair = key.itemsize, kind.itemsize

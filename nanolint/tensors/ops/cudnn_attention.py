@@ -37,7 +37,7 @@ WORKSPACE_BYTES = 256  # of the forward pass, and in the backward pass beside wh
 
 
 def is_cudnn(q: Tensor, k: Tensor, v: Tensor, dropout: float, enable_gqa: bool) -> bool:
-    """sdp_utils.cpp, ``can_use_cudnn_attention``, where it comes first, of dense arguments."""
+    """sdp_utils.cpp, ``can_use_cudnn_attention``, if it comes first, of dense arguments."""
     device = q.device
     learns = autograd_follows(device, (q, k, v))
     return (
@@ -71,9 +71,9 @@ def _learns(width: int, of_values: int) -> bool:
 
 
 def backward_workspace_bytes(q: Shape, k: Shape) -> int:
-    """What cuDNN's backward pass takes for itself.
+    """Bytes that cuDNN's backward pass takes for itself.
 
-    The gradient of the queries and a number for each of them, in float32, and, where heads share
+    The gradient of the queries and a number for each of them, in float32, and, if heads share
     keys, the gradients of keys and values by heads, in half precision.
     """
     b, h, n, d = q

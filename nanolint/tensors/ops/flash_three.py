@@ -24,7 +24,7 @@ COLUMNS = 32  # of a head
 
 
 def flash_attn_func(q: Tensor, k: Tensor, v: Tensor, *_settings: Any, **_options: Any) -> Tensor:
-    """``flash_attn_func``: what is looked at, and from where, changes no size."""
+    """``flash_attn_func``: masks and windows change no size."""
     return flash_three(q, k, v)
 
 
@@ -60,7 +60,7 @@ def flash_three(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def backward_scratch(q: Shape, k: Shape) -> list[tuple[str, int]]:
-    """What the backward pass makes and frees, elements of float32 by a label."""
+    """Returns the scratch memory of the backward pass: elements of float32, by label."""
     b, n, h, d = q
     rows, width = b * h * _up(n, ROWS), _up(d, COLUMNS)
     found = [("row sums", rows), ("log-sum-exp", rows), ("dq_accum", rows * width)]

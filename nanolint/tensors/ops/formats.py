@@ -42,7 +42,7 @@ def suggests_last(x: Tensor) -> bool:
 
 
 def in_format(x: Tensor, *, last: bool) -> Tensor:
-    """``x.contiguous(memory_format=...)``: a copy, or ``x`` where it lies so."""
+    """``x.contiguous(memory_format=...)``: a copy, or ``x`` if it lies so."""
     if not last:
         return x if x.is_contiguous else empty(x.device, x.shape, x.dtype, x.role)
     shape, strides = (tuple(sizes[dim] for dim in LAST) for sizes in (x.shape, x.strides))

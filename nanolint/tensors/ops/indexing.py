@@ -122,7 +122,7 @@ def put(x: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> Tensor:
 
 
 def sort_scratch(indices: Sequence[Tensor | None], shape: Shape, values: Tensor) -> None:
-    """What adding by index takes: one linear index for each, sorted (cuda/Indexing.cu)."""
+    """Bytes that adding by index takes: one linear index for each, sorted (cuda/Indexing.cu)."""
     tensors = [each for each in indices if each is not None]
     count = prod(broadcast(*(each.shape for each in tensors)))
     device, role = values.device, values.role.made("indices to sort")

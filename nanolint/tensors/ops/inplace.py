@@ -1,6 +1,6 @@
 """Operations that write into their first argument (torch/csrc/autograd/VariableTypeManual.cpp).
 
-They take no memory for their result. Where a view is written into, the tensor that it is a view of
+They take no memory for their result. If a view is written into, the tensor that it is a view of
 gets a new history: its gradient is copied, and the part of the view replaced by what the operation
 makes of it (functions/tensor.cpp, ``CopySlices``).
 """
@@ -161,7 +161,7 @@ def sub_(x: Tensor, other: Operand, *, alpha: Number = 1) -> Tensor:
 
 
 def mul_(x: Tensor, other: Operand) -> Tensor:
-    """``x.mul_(other)``: where the other factor learns, ``x`` is copied before."""
+    """``x.mul_(other)``: if the other factor learns, ``x`` is copied before."""
     _check(x, other)
     learns = isinstance(other, Tensor) and other.requires_grad and x.device.grad_enabled
     before = preserved(x.detach()) if learns else None
@@ -177,7 +177,7 @@ def mul_(x: Tensor, other: Operand) -> Tensor:
 
 
 def div_(x: Tensor, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
-    """``x.div_(other)``: where the divisor learns, ``x`` is copied before."""
+    """``x.div_(other)``: if the divisor learns, ``x`` is copied before."""
     _check(x, other if rounding_mode is not None else 1.0)
     _check(x, other)
     learns = isinstance(other, Tensor) and other.requires_grad and x.device.grad_enabled
@@ -216,7 +216,7 @@ def _of_divisor(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
 
 
 def clamp_(x: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
-    """``x.clamp_``: what it was is copied where it learns."""
+    """``x.clamp_``: copies ``x`` before if it learns."""
     if not (x.requires_grad and x.device.grad_enabled):
         quietly_only(x, min, max)
         return x if tracer_at(x.device) is None else replaced(x, clamp(x, min, max))
@@ -247,7 +247,7 @@ def relu_(x: Tensor) -> Tensor:
 
 
 def relu_backward(role: Role) -> Callable[[Tensor, Tensor], list[Tensor | None]]:
-    """``threshold_backward`` of what was kept: a kernel, or a comparison and a choice where it is
+    """``threshold_backward`` of what was kept: a kernel, or a comparison and a choice if it is
     traced (torch/_decomp/decompositions.py), of which the comparison may be what is kept."""
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
@@ -259,7 +259,7 @@ def relu_backward(role: Role) -> Callable[[Tensor, Tensor], list[Tensor | None]]
 
 
 def addmm_(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
-    """``x.addmm_(mat1, mat2)`` where nothing learns."""
+    """``x.addmm_(mat1, mat2)`` if nothing learns."""
     quietly_only(x, mat1, mat2)
     if tracer_at(x.device) is not None:
         return replaced(x, product_and_bias(x.detach(), mat1, mat2, None))
@@ -294,7 +294,7 @@ def lerp_(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
 def quietly(x: Tensor, *arguments: Any, **_options: Any) -> Tensor:
     """An operation in place that no backward pass goes through: ``x.clamp_()``, ``normal_``.
 
-    Raises NotModelled where one does.
+    Raises NotModelled if one does.
     """
     tensors = quietly_only(x, *arguments)
     tracer = tracer_at(x.device)
@@ -316,7 +316,7 @@ def quietly_as(operation: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def quietly_only(*operands: Any) -> list[Tensor]:
-    """The tensors among them. Raises NotModelled where a backward pass goes through one."""
+    """The tensors among them. Raises NotModelled if a backward pass goes through one."""
     tensors = [each for each in operands if isinstance(each, Tensor)]
     if autograd_follows(tensors[0].device, tensors):
         raise NotModelled("an operation in place on a trainable tensor")

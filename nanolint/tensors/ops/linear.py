@@ -72,7 +72,7 @@ def matmul(x: Tensor, other: Tensor, role: Role | None = None) -> Tensor:
 
 
 def plain_matmul(x: Tensor, other: Tensor) -> Tensor:
-    """``x @ other`` where autocast does not look."""
+    """``x @ other``, outside autocast."""
     return _matmul(x, other, None)
 
 
@@ -289,7 +289,7 @@ def _is_added_by_lt(bias: Tensor, shape: Shape) -> bool:
 
 
 def factors(x: Tensor, y: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """What the other one's gradient needs."""
+    """Returns the factors that the gradient of the other one needs."""
     return x if y.requires_grad else None, y if x.requires_grad else None
 
 
@@ -316,7 +316,7 @@ def _product(
 
 
 def is_readable(shape: Shape, strides: Strides) -> bool:
-    """Whether cuBLAS reads a matrix as it lies: rows or columns in order, one behind the other or
+    """Whether cuBLAS reads a matrix as it lies: rows or columns in order, one after the other or
     with gaps (aten/src/ATen/native/cuda/Blas.cpp, ``prepare_batch_matrix_for_cublas``)."""
     if is_contiguous(shape, strides) and 0 not in strides:
         return True
@@ -369,7 +369,7 @@ def scaled_mm(
 ) -> Tensor:
     """``torch._scaled_mm`` of (n, k) in rows and (k, m) in columns, which cuBLASLt does.
 
-    Raises ValueError where PyTorch refuses how the matrices lie.
+    Raises ValueError if PyTorch refuses how the matrices lie.
     """
     if x.strides != (x.shape[1], 1) or mat2.strides != (1, mat2.shape[0]):
         raise ValueError("torch._scaled_mm needs a row-major matrix and a column-major one")

@@ -1,4 +1,4 @@
-"""``F.linear_cross_entropy``, from 2.13 on: in chunks where it is given options, as
+"""``F.linear_cross_entropy``, from 2.13 on: in chunks if it is given options, as
 torch/nn/modules/linear_cross_entropy.py has it; else a product and its loss, as any other."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def linear_cross_entropy(
 ) -> Tensor:
     """The loss of input (N, C), linear_weight (V, C) and classes; ``options`` are CHUNKED or None.
 
-    ``role`` is that of the logits, where it makes them.
+    ``role`` is that of the logits, if it makes them.
     """
     if input.ndim != 2 or linear_weight.ndim != 2:
         raise NotModelled("F.linear_cross_entropy of other than rows and their classes")
@@ -78,7 +78,7 @@ def linear_cross_entropy(
 def linear_cross_entropy_in_chunks(x: Tensor, weight: Tensor, target: Tensor) -> Tensor:
     """With LinearCrossEntropyOptions().
 
-    Autocast does not reach it. Where a gradient is wanted, those of x and weight are made with the
+    Autocast does not reach it. If a gradient is wanted, those of x and weight are made with the
     loss, and autograd hands them on; the logits of a chunk live to the end.
     """
     device, (rows, width), words = x.device, x.shape, weight.shape[0]

@@ -291,7 +291,7 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: Number = 1.0,
 ) -> Tensor:
-    """``F.smooth_l1_loss``, which is ``l1_loss`` where nothing is small."""
+    """``F.smooth_l1_loss``, which is ``l1_loss`` if nothing is small."""
     if beta == 0:
         return l1_loss(x, target, None, None, reduction)
     return _smooth_l1(x, target, reduction, beta)

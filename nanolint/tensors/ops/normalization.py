@@ -90,7 +90,7 @@ def is_written_out(x: Tensor, weight: Tensor | None) -> bool:
 
 def written_out(x: Tensor, dimensions: int, weight: Tensor | None, eps: float | None) -> Tensor:
     """``rms_norm_composite``: the square's mean, in float32, and two products, which since there is
-    one kernel, too, lie in order, but for images whose channels move fastest."""
+    one kernel, too, lie in order, except for images whose channels move fastest."""
     wide = cast(x, FLOAT32) if x.dtype.itemsize < 4 else x
     squares = pow(wide, 2)
     shifted = mean(squares, range(-dimensions, 0), keepdim=True)
@@ -122,7 +122,7 @@ def rms_norm(
 ) -> Tensor:
     """``F.rms_norm`` over the last dimensions.
 
-    One kernel since torch 2.9, but for images whose channels move fastest and for a weight of
+    One kernel since torch 2.9, except for images whose channels move fastest and for a weight of
     another type; float32 under autocast since 2.12.
     """
     release, dimensions = x.device.release, len(normalized_shape)

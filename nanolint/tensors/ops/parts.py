@@ -33,7 +33,7 @@ def narrow(x: Tensor, dim: int, start: int, length: int) -> Tensor:
 def sliced(x: Tensor, dim: int, length: int, step: int = 1, start: int | None = None) -> Tensor:
     """``x[..., start:start + length * step:step]``; the gradient is padded with zeros.
 
-    Where it starts is of no matter but to a tracer, which takes two unknown places for different.
+    The start matters only to a tracer, which takes two unknown places for different.
     """
     dim = normalized(dim, x.ndim)
     whole = x.shape
@@ -142,7 +142,7 @@ def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor
 
 
 def unfold(x: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """``x.unfold``: windows of ``size``, behind the other dimensions."""
+    """``x.unfold``: windows of ``size``, after the other dimensions."""
     dim, whole = normalized(dimension, x.ndim), x.shape
     count = (whole[dim] - size) // step + 1
     shape = (*whole[:dim], count, *whole[dim + 1 :], size)

@@ -59,7 +59,7 @@ def elementwise(
     backwards: bool = False,
 ) -> Tensor:
     """The result of an operation on elements, in the layout of its operands: the first of them
-    comes first, or the last where it looks at them ``backwards``.
+    comes first, or the last if it looks at them ``backwards``.
 
     ``how`` tells it from others of its label: in a compiled graph those that are alike are one.
     """
@@ -91,7 +91,7 @@ def _device(tensors: Sequence[Tensor]) -> Device:
 
 
 def add(x: Operand, other: Operand, *, alpha: Number = 1, role: Role | None = None) -> Tensor:
-    """``x + alpha * other``: both gradients are the gradient itself, but for ``alpha``."""
+    """``x + alpha * other``: both gradients are the gradient itself, except for ``alpha``."""
     out = elementwise(result_type(x, other), "sum", x, other, role=role, how=f"{alpha}")
     if alpha == 1:
         return record(out, (_tensor(x), _tensor(other)), lambda g: [g, g])
@@ -126,7 +126,7 @@ def rsub(x: Operand, other: Operand) -> Tensor:
 
 
 def mul(x: Operand, other: Operand, *, role: Role | None = None) -> Tensor:
-    """``x * other``: each factor is saved where the other one learns."""
+    """``x * other``: each factor is saved if the other one learns."""
     out = elementwise(result_type(x, other), "product", x, other, role=role)
     needs_x, needs_y = _needs(x), _needs(other)
     scalar_x = None if isinstance(x, Tensor) else x

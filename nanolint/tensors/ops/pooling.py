@@ -36,7 +36,7 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor:
-    """``F.max_pool2d``: beside each maximum it is kept where it was."""
+    """``F.max_pool2d``: keeps each maximum and its place."""
     if return_indices:
         raise NotModelled("max_pool2d that returns its indices")
     sizes = _pooled(x, kernel_size, stride, padding, dilation, ceil_mode)

@@ -189,7 +189,7 @@ def linalg_norm(
     *,
     dtype: Dtype | None = None,
 ) -> Tensor:
-    """``torch.linalg.norm``: of a matrix where an order is named and two dimensions are meant."""
+    """``torch.linalg.norm``: of a matrix if an order is named and two dimensions are meant."""
     dims = len(x.shape) if dim is None else len(dimensions(x, dim))
     is_of_vector = ord is None or (dims == 1 and not isinstance(ord, str))
     if not is_of_vector and (ord != "fro" or dims != 2):
@@ -264,7 +264,7 @@ def summed_type(x: Tensor) -> Dtype:
 
 
 def dimensions(x: Tensor, dim: Dimensions) -> tuple[int, ...]:
-    """From the front; all of them where none is named."""
+    """Returns dimensions counted from the front; all of them if none is named."""
     if isinstance(dim, int):
         return (normalized(dim, x.ndim),)
     return tuple(normalized(each, x.ndim) for each in dim or ()) or tuple(range(x.ndim))
@@ -278,7 +278,7 @@ def reduced(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
 
 
 def kept(x: Tensor, shape: Shape, dims: Sequence[int], keepdim: bool) -> Tensor:
-    """What was reduced, with dimensions of one element again."""
+    """Returns a reduced tensor with dimensions of one element again."""
     if keepdim or not x.shape:
         return x if keepdim else view(x, (1,) * len(shape)) if shape else x
     found = x
@@ -288,5 +288,5 @@ def kept(x: Tensor, shape: Shape, dims: Sequence[int], keepdim: bool) -> Tensor:
 
 
 def restored(x: Tensor, shape: Shape, dims: Sequence[int], keepdim: bool) -> Tensor:
-    """What was reduced, repeated to the whole shape."""
+    """Returns a reduced tensor, repeated to the whole shape."""
     return expand(kept(x, shape, dims, keepdim), shape)

@@ -23,7 +23,7 @@ VALUE_AND_PLACE = 16  # bytes that a thread carries along
 
 
 class Chosen(NamedTuple):
-    """What ``torch.return_types`` has."""
+    """The results of ``torch.return_types``: values and indices."""
 
     values: Tensor
     indices: Tensor
@@ -162,7 +162,7 @@ def _scalar(x: Tensor, dtype: Dtype) -> Tensor:
 
 @traced
 def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
-    """``F.one_hot``. Raises DataDependent where the number of classes is not said."""
+    """``F.one_hot``. Raises DataDependent if the number of classes is not given."""
     if num_classes < 0:
         raise DataDependent("one_hot without num_classes")
     return empty(x.device, (*x.shape, num_classes), INT64, x.role.made("one-hot"))
@@ -172,7 +172,7 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """``torch.bincount``, as long as no value reaches ``minlength``.
 
-    Raises DataDependent where it is not said.
+    Raises DataDependent if that is not given.
     """
     if not minlength:
         raise DataDependent("bincount without minlength")

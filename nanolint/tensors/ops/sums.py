@@ -1,7 +1,7 @@
 """The scratch memory of reductions: how CUDA splits one over its blocks.
 
 aten/src/ATen/native/cuda/Reduce.cuh (PyTorch 2.2 to 2.15), ``setReduceConfig`` and
-``global_memory_size``: several blocks work on one result where there are enough elements for each,
+``global_memory_size``: several blocks work on one result if there are enough elements for each,
 and meet in global memory.
 """
 
@@ -37,10 +37,10 @@ def reduction(
     *,
     accumulator: int | None = None,
 ) -> None:
-    """What the kernel that reduces ``dims`` of ``x`` holds while it runs.
+    """Holds and frees the scratch memory of the kernel that reduces ``dims`` of ``x``.
 
     ``accumulator`` is the bytes of what a thread carries along: those of an element, but four for
-    a half, where nothing is said.
+    a half, unless it is given.
     """
     device = x.device
     if device.tracer is not None:
@@ -63,7 +63,7 @@ def scratch_bytes(
     accumulator: int,
 ) -> tuple[int, ...]:
     """Bytes of the buffer and of the semaphores, 0 for none, of each part that is reduced by itself
-    in turn: where offsets take more than 32 bits, the longest dimension is halved
+    in turn: if offsets take more than 32 bits, the longest dimension is halved
     (aten/src/ATen/native/TensorIterator.cpp, ``SplitUntil32Bit``)."""
     over = _merged(shape, strides, [dim for dim in range(len(shape)) if dim in dims])
     kept = _merged(shape, strides, [dim for dim in range(len(shape)) if dim not in dims])

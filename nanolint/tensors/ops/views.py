@@ -1,4 +1,4 @@
-"""Views: other shapes on the same memory, and the copies where there is none.
+"""Views: other shapes on the same memory, and the copies if no view has the shape.
 
 A view holds its base, so that a gradient that is a view is never added to in place
 (torch/csrc/autograd/VariableTypeUtils.h, ``as_view``). Backward formulas are those of
@@ -37,7 +37,7 @@ VIEW = ("view",)  # the same elements in the same order
 def sizes_of(sizes: Sequence[int | Sequence[int]]) -> Shape:
     """The shape of arguments that may be written as one tuple: ``view(2, 3)``, ``view((2, 3))``.
 
-    Raises TypeError where one is a fraction.
+    Raises TypeError if one is a fraction.
     """
     if len(sizes) == 1 and not isinstance(sizes[0], (int, float)):
         sizes = tuple(sizes[0])
@@ -62,7 +62,7 @@ def view(x: Tensor, *size: int | Sequence[int]) -> Tensor:
 
 
 def reshape(x: Tensor, *size: int | Sequence[int]) -> Tensor:
-    """``x.reshape(size)``: a view where there is one, else a view of a copy in order."""
+    """``x.reshape(size)``: a view if there is one, else a view of a copy in order."""
     shape = _completed(sizes_of(size), x.numel)
     strides = view_strides(x.shape, x.strides, shape)
     if strides is not None:
@@ -208,7 +208,7 @@ def alias(x: Tensor) -> Tensor:
 
 
 def contiguous(x: Tensor, role: Role | None = None) -> Tensor:
-    """``x.contiguous()``: a copy in order, or ``x`` where it lies so."""
+    """``x.contiguous()``: a copy in order, or ``x`` if it lies so."""
     return x if x.is_contiguous else clone(x, role)
 
 
@@ -221,14 +221,14 @@ def clone(x: Tensor, role: Role | None = None) -> Tensor:
 
 @traced
 def preserved(x: Tensor) -> Tensor:
-    """``x.clone()``: a copy that lies as ``x`` does where ``x`` has no gaps."""
+    """``x.clone()``: a copy that lies as ``x`` does if ``x`` has no gaps."""
     out = empty(x.device, x.shape, x.dtype, x.role, like_strides(x.shape, x.strides))
     return record(out, (x,), lambda g: [g])
 
 
 @traced
 def cast(x: Tensor, dtype: Dtype, role: Role | None = None) -> Tensor:
-    """``x.to(dtype)``: ``x`` where it has that type; its gradient is cast back."""
+    """``x.to(dtype)``: ``x`` if it has that type; its gradient is cast back."""
     if x.dtype is dtype:
         return x
     before = x.dtype
