@@ -76,7 +76,7 @@ class Layers:
         read: Callable[[], Value],
         checkpointed: Options | None = None,
     ) -> Value:
-        """What a call returns: by ``read`` where its events are not known yet, else READ.
+        """Returns the result of a call: by ``read`` if its events are not known yet, else READ.
 
         ``checkpointed`` are the options of the checkpoint that it is called through.
         """

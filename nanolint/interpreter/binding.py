@@ -1,4 +1,4 @@
-"""What binds names: assignments, their targets, and statements whose outcome is not known.
+"""Binding of names: assignments, their targets, and statements whose outcome is not known.
 
 Objects of which a statement that cannot be read may set attributes whose names only a run has.
 
@@ -41,7 +41,7 @@ class _Call(NamedTuple):
 
 
 def forget_attributes(node: ast.stmt, frame: Frame, why: Unknown) -> None:
-    """What ``node`` may set by such names, itself or in what it calls, is not known from here."""
+    """Makes unknown what ``node`` may set by such names, itself or in what it calls."""
     for owner, beginning in attributes_set(node):
         _open(_held(owner, frame), beginning, why)
     for function, given in not_entered(node, frame):

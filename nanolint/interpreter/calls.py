@@ -57,14 +57,14 @@ _CALLEE = "_nanolint_callee"
 
 
 def misfit(callee: Function | Class, what: str) -> TypeError:
-    """What Python raises where a function or a class does not take its arguments."""
+    """Returns the error of Python for a function or a class that does not take its arguments."""
     error = TypeError(f"{callee.name}() {what}")
     setattr(error, _CALLEE, callee)
     return error
 
 
 def settle(error: TypeError, called: Value) -> None:
-    """Mark the error of a call that the program has as certain, where it is of what is called."""
+    """Marks the error of a call of the program as certain, if it is about the arguments."""
     callee = getattr(error, _CALLEE, None)
     if callee is not None and callee is _callee(called):
         certain(error)
@@ -357,7 +357,7 @@ def _fill(function: Function, names: dict[str, Value], positional: list[ast.arg]
 
 
 def decorate(machine: Machine, decorator: Value, value: Value) -> Value:
-    """What a decorator makes of a function or a class."""
+    """Returns the result of a decorator for a function or a class."""
     if isinstance(decorator, type(ANNOTATION)):
         return value
     if isinstance(decorator, Unknown):

@@ -121,7 +121,7 @@ def instantiate(
 def attribute(machine: Machine, owner: Value, name: str) -> Value:
     """``owner.name`` of an object, a class, a module or a function of the program.
 
-    Raises AttributeError where it has none.
+    Raises AttributeError if it has none.
     """
     if isinstance(owner, Instance):
         return _of_instance(machine, owner, name)

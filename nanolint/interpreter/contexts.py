@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def entered(machine: Machine, value: Value) -> AbstractContextManager[Value]:
-    """What ``with`` enters, and leaves behind its body. Raises Unread."""
+    """Enters a context manager, and leaves it after the body. Raises Unread."""
     manager = machine.manager(value)
     if isinstance(manager, Manager):
         known: AbstractContextManager[Value] = manager.enter()

@@ -105,7 +105,7 @@ class Turn:
 
 
 class Length(NamedTuple):
-    """That of a list which grows by ``slope`` a turn; ``held`` is how many it holds where the turn
+    """The length of a list which grows by ``slope`` a turn; ``held`` is the length when the turn
     begins, without those of turns that are left out."""
 
     turn: Turn
@@ -148,7 +148,7 @@ def plain(value: Any) -> Any:
 
 
 def pinned(value: Any) -> Any:
-    """The number, which decides a size: in a turn where it is another one, so is that."""
+    """Returns the number and notes that it decides a size: another number is another size."""
     if type(value) not in COUNTED:
         return value
     value.turn.ask(operator.eq, value, value.now, True, is_size=True)
@@ -161,8 +161,8 @@ def converted(kind: type, value: Any) -> Any:
 
 
 def looked_up(owner: Any, index: Any) -> Any:
-    """Returns ``owner[index]``. The number of a turn decides what it finds, where
-    that is a whole number or a text."""
+    """Returns ``owner[index]``. The number of a turn decides what it finds, if
+    that is an integer or a text."""
     if type(index) not in COUNTED:
         return index
     found = owner.values() if isinstance(owner, dict) else owner

@@ -1,4 +1,4 @@
-"""What a class is told as it is made, and attributes that objects of other classes stand for."""
+"""Hooks of a class that is made (``__set_name__``, ``__init_subclass__``), and descriptors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def tell(machine: Machine, cls: Class, node: ast.ClassDef, frame: Frame) -> None:
     """``__set_name__`` of its attributes, and ``__init_subclass__`` of its bases, in this order.
 
-    Raises Unread where a class of the program makes it.
+    Raises Unread if a class of the program makes it.
     """
     given = {each.arg or "": machine.evaluate(each.value, frame) for each in node.keywords}
     if isinstance(given.pop("metaclass", None), Class) or "" in given:
@@ -38,7 +38,7 @@ def stands_in(value: Value, method: str) -> bool:
 
 
 def get(machine: Machine, value: Value, owner: Value) -> Value:
-    """``owner.name``, where ``value`` stands under that name in its class."""
+    """``owner.name``, if ``value`` stands under that name in its class."""
     of_class = isinstance(owner, Class)
     given = [None, owner] if of_class else [owner, owner.cls]
     return machine.call(machine.attribute(value, "__get__"), given)

@@ -67,7 +67,7 @@ def let_go(error: BaseException | None) -> None:
 
 
 def raised(error: BaseException) -> Value:
-    """What the program has as the exception."""
+    """Returns the exception as the program has it."""
     return error.value if isinstance(error, Raised) else error
 
 

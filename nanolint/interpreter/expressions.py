@@ -1,9 +1,9 @@
 """Expressions, evaluated in CPython's order; comprehensions among them.
 
-What an expression has evaluated is held by names of these functions for as long as CPython's stack
-holds it: so a temporary tensor is released where PyTorch releases it.
+Names of these functions hold a value for as long as CPython's stack holds it: so a temporary tensor
+is released in the place in which PyTorch releases it.
 
-Comprehensions, and what they have instead if nobody knows the numbers that they go over.
+A comprehension over unknown numbers has a stand-in.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def unknown_of(values: list[Value]) -> Unknown | None:
 def comprehension(
     machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Frame
 ) -> Iterator[Value]:
-    """What it yields, as it is asked for. What it goes over is evaluated at once, as in CPython."""
+    """Yields its elements as they are asked for. Its source is evaluated at once, as in CPython."""
     inner = Frame(frame.module, {}, frame, kind=Kind.COMPREHENSION)
     inert = _is_unknown(node.elt, frame)
     over = machine.evaluate(node.generators[0].iter, inner)

@@ -1,4 +1,4 @@
-"""What is known of functools and itertools."""
+"""The parts of functools and itertools that are known."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def generated(
     machine: Machine, body: Iterable[ast.stmt], frame: Frame
 ) -> Generator[Value, Value, Value]:
-    """What a call of a function that yields yields; returns what the function returns."""
+    """Yields the values of a generator function; returns what the function returns."""
     try:
         yield from _run(machine, body, frame)
     finally:

@@ -396,7 +396,7 @@ def written(machine: Machine, text: Path, module: Namespace) -> Namespace:
 
 
 def parsed(text: str) -> ast.Module | None:
-    """The tree of a text; None where it is no Python."""
+    """Returns the tree of a text; None if it is not Python."""
     try:
         return python_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

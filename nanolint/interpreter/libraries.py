@@ -1,4 +1,4 @@
-"""What is known of Python's own library: enough of it for the models that people write."""
+"""Python's own library: the parts of it that models use."""
 
 from __future__ import annotations
 

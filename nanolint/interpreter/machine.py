@@ -1,4 +1,4 @@
-"""What the parts of the interpreter share: where it is, what it may still do, and each other."""
+"""The state that the parts of the interpreter share: the current line, the limits, each other."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ ELEMENTS = 1_000_000  # of a list or a string
 class Machine:
     """The state of one reading.
 
-    ``card`` and ``host`` are where tensors lie, new ones on ``default``. ``module`` and ``line``
-    are what is being read. ``version`` is torch's; ``absent`` are names that the program deleted.
+    Tensors lie on ``card`` or ``host``, new ones on ``default``. ``module`` and ``line`` are those
+    that are being read. ``version`` is torch's; ``absent`` are names that the program deleted.
     ``tokens`` is the size of the vocabulary, by the table of embeddings, once there is one.
     ``made_up`` are the numbers that stand for others.
     """
@@ -84,7 +84,7 @@ class Machine:
 
     @property
     def place(self) -> Place:
-        """What is being read."""
+        """The place that is being read."""
         return Place(self.module.path if self.module else "", self.line)
 
     @property
@@ -93,7 +93,7 @@ class Machine:
         return len(self.callers)
 
     def where(self) -> Where | None:
-        """What is being read, and what called it; None between two calls of a model."""
+        """The place that is being read, and its callers; None between two calls of a model."""
         if self.module is None:
             return None
         state = (self.module.path, self.line, self.call_number, len(self.callers))
@@ -117,8 +117,8 @@ class Machine:
     def breaks(self, what: str, of: Tensor | None = None) -> None:
         """Dynamo cannot trace this, which asks for the contents of a tensor, perhaps.
 
-        Raises NotTraced while a graph is traced, at once or by the first operation behind it. What
-        a function that is called in the graph breaks would lie in a graph of its own.
+        Raises NotTraced while a graph is traced, at once or by the first operation after it. A
+        break in a function that is called in the graph would lie in a graph of its own.
         """
         if self.card.tracer is not None:
             error = NotTraced(f"a graph break at {self.place} ({what})")
@@ -130,11 +130,11 @@ class Machine:
         """A model takes ``state``, of which nothing is known, for its own, which is ``saved``."""
 
     def assume(self, what: str) -> None:
-        """What is taken to be so here, and nobody has said."""
+        """Notes an assumption that nobody has confirmed."""
         self.card.tape.assume(f"{what} ({self.place})")
 
     def created(self, made: Instance) -> Instance:
-        """A new object: where a graph is traced, what is set on it is nobody else's."""
+        """Notes a new object: while a graph is traced, nobody else sees its attributes."""
         if self.card.tracer is not None:
             self.card.tracer.creates(made.attributes)
         return made
@@ -151,26 +151,27 @@ class Machine:
             self.module, self.line = module, line
 
     def step(self) -> None:
-        """Raises Unread where there have been too many, and GaveWay."""
+        """Counts a step. Raises Unread if there have been too many, and GaveWay."""
         self.steps -= 1
         if self.steps < 0:
             raise self.unread("takes too many steps to read")
         give_way()
 
     def bounded(self, elements: int) -> None:
-        """Raises Unread where a list or a string would be too long."""
+        """Raises Unread if a list or a string would be too long."""
         if elements > ELEMENTS:
             raise self.unread(f"makes something of {elements} elements")
 
     # What a reading of more than a model adds.
 
     def unlisted(self, _node: ast.ListComp, _frame: Frame, error: Unread) -> Value:
-        """What a list is that could not be read to its end. Raises ``error`` as a rule."""
+        """Returns a stand-in for a list that could not be read to its end. Raises ``error`` as a
+        rule."""
         raise error
 
     def passed_through(self, _values: Value) -> Value:
-        """What stands for each place where a loop over these goes through the data, of whose length
-        nothing is known; None where it does not."""
+        """Returns a stand-in for each place if a loop over these goes through data of unknown
+        length; None if it does not."""
         return None
 
     def rows(self, x: Tensor) -> int:
@@ -198,7 +199,7 @@ class Machine:
         """Something that divides a run into its phases."""
 
     def endless(self, value: Value) -> Iterator[Value]:
-        """What a loop that yields runs through."""
+        """Returns the values of a loop that yields."""
         return self.iterate(value)
 
     def goes_on(self, value: Value) -> bool:
@@ -209,7 +210,7 @@ class Machine:
         """The run goes on if ``test`` holds, which is not known."""
 
     def manager(self, value: Value) -> Value:
-        """What a ``with`` statement enters."""
+        """Returns the context manager of a ``with`` statement."""
         return value
 
     # What the parts need of each other.
@@ -229,7 +230,7 @@ class Machine:
     def generate(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame
     ) -> Iterator[Value]:
-        """What a call of a function that yields yields, as it is asked for."""
+        """Yields the values of a generator function as they are asked for."""
         raise NotImplementedError
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
@@ -239,7 +240,7 @@ class Machine:
     def call(
         self, function: Value, arguments: list[Value], keywords: dict[str, Value] | None = None
     ) -> Value:
-        """Call a function; ``arguments`` is emptied where the function lets them go."""
+        """Calls a function; ``arguments`` is emptied when the function lets them go."""
         raise NotImplementedError
 
     def convert(self, kind: type, arguments: list[Value], keywords: dict[str, Value]) -> Value:
@@ -247,7 +248,7 @@ class Machine:
         raise NotImplementedError
 
     def decorate(self, decorator: Value, value: Value) -> Value:
-        """What a decorator makes of a function or a class."""
+        """Returns the result of a decorator for a function or a class."""
         raise NotImplementedError
 
     def define(self, node: ast.ClassDef, frame: Frame) -> Class:
@@ -265,12 +266,12 @@ class Machine:
     # Values.
 
     def builtin(self, name: str, module: Namespace) -> Value:
-        """A name that every module sees. Raises NameError where there is none and ``module`` has
-        not imported all of another one that nothing is known of."""
+        """Returns a name that every module sees. Raises NameError if there is none and ``module``
+        has not imported all of another one that nothing is known of."""
         raise NotImplementedError
 
     def attribute(self, owner: Value, name: str) -> Value:
-        """``owner.name``. Raises AttributeError where it has none."""
+        """Returns ``owner.name``. Raises AttributeError if it has none."""
         raise NotImplementedError
 
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
@@ -290,7 +291,7 @@ class Machine:
         raise NotImplementedError
 
     def bound(self, value: Value) -> Value:
-        """What a slice begins or ends with."""
+        """Returns the start or the end of a slice."""
         return value
 
     def set_item(self, owner: Value, index: Value, value: Value) -> None:
@@ -302,11 +303,11 @@ class Machine:
         raise NotImplementedError
 
     def iterate(self, value: Value) -> Iterator[Value]:
-        """The elements of ``value``. Raises Unread where they are not known."""
+        """Yields the elements of ``value``. Raises Unread if they are not known."""
         raise NotImplementedError
 
     def truth(self, value: Value) -> bool:
-        """``bool(value)``. Raises Unread where it is not known."""
+        """Returns ``bool(value)``. Raises Unread if it is not known."""
         raise NotImplementedError
 
     def instance_of(self, value: Value, kind: Value) -> Value:
@@ -324,7 +325,7 @@ class Machine:
         raise NotImplementedError
 
     def in_place(self, op: ast.operator, left: Value, right: Value) -> Value:
-        """What ``left op= right`` binds."""
+        """Returns the value that ``left op= right`` binds."""
         raise NotImplementedError
 
     def unary(self, op: ast.unaryop, operand: Value) -> Value:
@@ -345,9 +346,9 @@ class Machine:
         read: Callable[[], Value],
         checkpointed: Options | None = None,
     ) -> Value:
-        """What a module returns: by ``read`` where it may be copied from then on, else READ.
+        """Returns the result of a module: by ``read`` if it may be copied from then on, else READ.
 
-        ``checkpointed`` are the options of ``torch.utils.checkpoint``, where that calls it.
+        ``checkpointed`` are the options of ``torch.utils.checkpoint``, if that calls it.
         """
         raise NotImplementedError
 
@@ -360,11 +361,11 @@ class Machine:
         raise NotImplementedError
 
     def load(self, name: str) -> Value:
-        """The module of that dotted name; an Unknown where it is none of the project's."""
+        """Returns the module of that dotted name; an Unknown if the project has none."""
         raise NotImplementedError
 
     def member(self, module: Value, name: str) -> Value:
-        """``module.name``, also where that is a module itself."""
+        """Returns ``module.name``, also if that is a module itself."""
         raise NotImplementedError
 
     def absolute(self, name: str, level: int, module: Namespace) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def match(machine: Machine, node: ast.Match, frame: Frame) -> object:
-    """The first case that fits runs. Raises Unread where that is not known."""
+    """Runs the first case that fits. Raises Unread if that is not known."""
     subject = machine.evaluate(node.subject, frame)
     if isinstance(subject, Unknown):
         raise subject.unread()

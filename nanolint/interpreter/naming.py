@@ -1,4 +1,4 @@
-"""What the tensors of a model that is read are called: by where they stand in it."""
+"""Names of the tensors of a model that is read: by their place in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def name_parameters(machine: Machine, model: Instance) -> None:
-    """Give each parameter of ``model`` its name, also where it lies on the card by now."""
+    """Gives each parameter of ``model`` its name, also if it lies on the card by now."""
     tape = machine.card.tape
     for name, parameter in modules.parameters(model):
         parameter.role = role(kind_of(name), Component.PARAMETERS)
@@ -28,7 +28,7 @@ def name_parameters(machine: Machine, model: Instance) -> None:
 
 
 def count_tokens(model: Instance) -> int:
-    """The rows of the largest table of embeddings: the vocabulary; 0 where there is none."""
+    """The rows of the largest table of embeddings: the vocabulary; 0 if there is none."""
     tables = [
         value.shape[0]
         for _, module in modules.modules(model)

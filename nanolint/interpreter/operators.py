@@ -243,7 +243,7 @@ def item(machine: Machine, owner: Value, index: Value) -> Value:
 
 
 def in_place(machine: Machine, op: ast.operator, left: Value, right: Value) -> Value:
-    """What ``left op= right`` binds."""
+    """Returns the value that ``left op= right`` binds."""
     if isinstance(left, list) and isinstance(op, ast.Add):
         left += islice(machine.iterate(right), 1_000_000)
         return left

@@ -82,7 +82,7 @@ PARTS: dict[type, frozenset[str]] = {
 
 
 def attribute(machine: Machine, owner: Value, name: str) -> Value:
-    """``owner.name`` of a plain value. Raises AttributeError where it has none that is known."""
+    """``owner.name`` of a plain value. Raises AttributeError if it has none that is known."""
     own = _own(machine, owner, name)
     if own is not None:
         return Native(f"{type(owner).__name__}.{name}", own, plain=False)
@@ -249,7 +249,7 @@ def _sort(machine: Machine, owner: list[Value], key: Value = None, reverse: bool
 def ordered(
     machine: Machine, values: Value, key: Value = None, reverse: bool = False
 ) -> list[Value]:
-    """``sorted``. Raises Unread where the order is not known."""
+    """``sorted``. Raises Unread if the order is not known."""
     found = list(machine.iterate(values))
     keys = [each if key is None else machine.call(key, [each]) for each in found]
     for each in keys:

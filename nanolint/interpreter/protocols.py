@@ -68,7 +68,7 @@ def delete_item(machine: Machine, owner: Value, index: Value) -> None:
 
 
 def iterate(machine: Machine, value: Value) -> Iterator[Value]:
-    """The elements of ``value``. Raises Unread where they are not known."""
+    """Yields the elements of ``value``. Raises Unread if they are not known."""
     if isinstance(value, Generated):  # a tuple of one, but not to the program
         return value.values
     if isinstance(value, (list, tuple, dict, str, set, frozenset, range)):
@@ -132,7 +132,7 @@ def _until_refused(machine: Machine, value: Instance) -> Iterator[Value]:
 
 
 def truth(machine: Machine, value: Value) -> bool:
-    """``bool(value)``. Raises Unread where it is not known."""
+    """Returns ``bool(value)``. Raises Unread if it is not known."""
     if type(value) is bool:  # as most are
         return value
     if isinstance(value, Unknown):

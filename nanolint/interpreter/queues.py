@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Queue(list["Value"]):
-    """A ``deque``, which holds ``most`` values where that is set."""
+    """A ``deque``, which holds ``most`` values if that is set."""
 
     def __init__(self, most: int | None) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What makes records of classes: Python's ``dataclasses``, attrs and pydantic."""
+"""Libraries that make records of classes: Python's ``dataclasses``, attrs and pydantic."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def dataclasses(machine: Machine) -> Namespace:
 
 
 def attrs(machine: Machine) -> Namespace:
-    """What ``attr`` and ``attrs`` have that takes a class's annotations for its fields.
+    """Returns the names of ``attr`` and ``attrs`` that take a class's annotations for its fields.
 
-    ``attr.dataclass`` is what an editor offers first where ``dataclass`` is not imported.
+    ``attr.dataclass`` is what an editor offers first if ``dataclass`` is not imported.
     """
     decorator = _decorator(machine, any_default=True)
     made = Native("define", decorator, plain=False)

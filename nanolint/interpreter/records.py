@@ -39,7 +39,7 @@ class Field:
 
 def made_by(cls: Class) -> Class | None:
     """The class whose generated ``__init__`` makes an object of ``cls``: the nearest one that is
-    decorated; None where one before it is written out."""
+    decorated; None if one before it is written out."""
     for each in cls.mro:
         if "__init__" in each.names:
             return None
@@ -49,9 +49,9 @@ def made_by(cls: Class) -> Class | None:
 
 
 def fields_of(cls: Class) -> dict[str, Value]:
-    """The fields of a dataclass with their defaults, ``MISSING`` where there is none.
+    """The fields of a dataclass with their defaults, ``MISSING`` if there is none.
 
-    What a class that is not decorated annotates is no field.
+    An annotation of a class that is not decorated is not a field.
     """
     found: dict[str, Value] = {}
     for each in reversed(cls.mro):

@@ -99,7 +99,7 @@ class Twin:
             yield leaf, cast
 
     def plan(self, start: Mark, shared: Iterable[int] = ()) -> MemoryPlan:
-        """What was written since ``start``."""
+        """Returns the events since ``start``."""
         tape = self.tape
         made = range(start.allocations, len(tape.sizes))
         allocations = [
@@ -124,7 +124,7 @@ def _name(tape: Tape, slot: int) -> str:
 
 
 class Entry(Node):
-    """Where the gradient of the twin's input arrives."""
+    """The node at which the gradient of the twin's input arrives."""
 
     __slots__ = ()
 
@@ -170,7 +170,7 @@ class Forward:
         self._backwards: dict[object, _Backward] = {}
 
     def twin(self) -> Twin:
-        """Another one. Raises Entangled where it is no longer like the first."""
+        """Returns another one. Raises Entangled if it is no longer like the first."""
         found = self._twin()
         if _told(found.tape) != self._written:
             raise Entangled
@@ -324,7 +324,7 @@ class _Copied(Node):
         return self.hides
 
     def run(self) -> list[Tensor | None]:
-        """The gradient of the input. Raises Entangled where another one is there already."""
+        """Returns the gradient of the input. Raises Entangled if another one is there already."""
         edge = self.edges[0]
         if edge is not None and edge[0].gradients[edge[1]] is not None:
             raise Entangled  # inside, each part would be added to it as it comes
@@ -369,7 +369,7 @@ class _Copied(Node):
 
 
 class Planned:
-    """The events of one kind of call, by a twin that stands where the program called it."""
+    """The events of one kind of call, by a twin in the place in which the program called it."""
 
     def __init__(
         self,

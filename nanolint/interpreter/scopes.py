@@ -1,6 +1,6 @@
 """Local names, and how long they hold what they hold.
 
-A call's names are let go when it returns, but for those that a function defined inside it sees.
+A call's names are let go when it returns, except those that a function defined inside it sees.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Scoped = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 class Kind(Enum):
-    """What a frame is of."""
+    """The kinds of frames."""
 
     MODULE = "module"
     CLASS = "class body"
@@ -65,7 +65,7 @@ class Frame:
         self.result: Value = None
 
     def find(self, name: str) -> Value:
-        """The value of ``name`` here or further out; ``MISSING`` where it has none."""
+        """Returns the value of ``name`` here or further out; ``MISSING`` if it has none."""
         frame: Frame | None = self
         while frame is not None:
             names = frame.names
@@ -77,11 +77,11 @@ class Frame:
         return self.module.names.get(name, MISSING)
 
     def unbound(self, name: str, line: int) -> UnboundLocalError | None:
-        """What Python raises on ``line``, where a call has no value yet for a name that it binds;
-        None where ``name`` is no such.
+        """Returns the error of Python on ``line`` for a name that the call binds but has no value
+        of yet; None if ``name`` is not one.
 
-        It is certain where the name is bound behind that line alone, and outside loops, some of
-        whose turns are not read.
+        It is certain if the name is bound after that line alone, and outside loops, some of whose
+        turns are not read.
         """
         frame: Frame | None = self
         while frame is not None and name not in frame.own:
@@ -96,7 +96,7 @@ class Frame:
         return certain(error) if is_first else error
 
     def store(self, name: str, value: Value) -> None:
-        """Bind a name; one that is declared global or nonlocal where it belongs."""
+        """Binds a name; one that is declared global or nonlocal in the scope that it belongs to."""
         kind = self.outer.get(name)
         if kind is None:
             self.names[name] = value
@@ -142,7 +142,7 @@ def outer_names(node: Scoped) -> dict[str, str]:
 
 @of_node
 def own_names(node: Scoped) -> dict[str, int]:
-    """The names that a function binds in its own calls, and the lines where each is bound first;
+    """The names that a function binds in its own calls, and the lines on which each is bound first;
     0 for its parameters."""
     spec = node.args
     given = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]

@@ -26,7 +26,7 @@ BREAK, CONTINUE, RETURN = "break", "continue", "return"
 
 
 def execute(machine: Machine, body: Iterable[ast.stmt], frame: Frame) -> object:
-    """Run ``body``; BREAK, CONTINUE or RETURN where it ended so."""
+    """Runs ``body``; returns BREAK, CONTINUE or RETURN if it ended so."""
     for node in body:
         machine.step()
         machine.at(frame.module, node.lineno)
@@ -59,7 +59,7 @@ def _for(machine: Machine, node: ast.For, frame: Frame) -> object:
 
 
 def for_each(machine: Machine, node: ast.For, frame: Frame, values: Iterator[Value]) -> object:
-    """Run the body of a loop for each of ``values``; what ended it, where it ends the call."""
+    """Runs the body of a loop for each of ``values``; returns RETURN if that ends the call."""
     for value in values:
         machine.step()
         machine.assign(node.target, value, frame)
@@ -80,7 +80,7 @@ def while_true(
     most: int | None = None,
     begins: Callable[[], None] | None = None,
 ) -> object:
-    """Run a ``while`` loop; what ended it, where it ends the call. ``most`` bounds its turns, and
+    """Runs a ``while`` loop; returns RETURN if that ends the call. ``most`` bounds its turns, and
     ``begins`` is called before each."""
     for turn in count():
         if begins is not None:

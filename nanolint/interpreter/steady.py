@@ -62,8 +62,8 @@ class Constant(NamedTuple):
 
 
 def constants_of(functions: Iterable[Function | None]) -> list[Constant] | None:
-    """What ``functions`` read of their modules that might change; None where that is not all.
-    A closure is None, which may read anything.
+    """Returns the names of their modules that ``functions`` read and that might change; None if
+    they may read others, as a closure may.
 
     While these stand, a call of them may stand for another one with the same arguments.
     """

@@ -30,7 +30,7 @@ class CardName(str):
 
 
 def text_of(machine: Machine, value: object) -> str | None:
-    """``str(value)`` of a type or a device; None where it is neither."""
+    """``str(value)`` of a type or a device; None if it is neither."""
     if isinstance(value, Dtype):
         return f"torch.{value}"
     if isinstance(value, Device):

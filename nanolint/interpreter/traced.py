@@ -1,7 +1,7 @@
 """Layers that are alike, in a graph that is traced: two are, and all others are copied.
 
 The first call of a layer may hand in what all of them look at; so it is the second one that others
-are copied from, where it does nothing but compute.
+are copied from, if it does nothing but compute.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Known(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What a layer is called with: its ``form``, and the tensors that others are called with."""
+    """The arguments of a layer: their ``form``, and the tensors that others are called with."""
 
     form: Hashable
     shared: list[Tensor]
@@ -65,8 +65,8 @@ def call(
     read: Callable[[], Value],
     watched: Callable[[Callable[[], Value]], tuple[Value, list[Constant] | None]],
 ) -> Value:
-    """What the call of a layer that holds these ``tensors`` returns: by ``read`` where others
-    cannot tell, else READ.
+    """Returns the result of a layer that holds these ``tensors``: by ``read`` if others cannot
+    tell, else READ.
 
     Others of its ``key`` are called with ``shared``, too. ``watched`` tells what a reading asks of
     its modules that may change.

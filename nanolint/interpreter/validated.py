@@ -24,7 +24,8 @@ _LISTED = re.compile(r"(?:list|List)\[(.+)\]")
 
 
 def converted(machine: Machine, cls: Class, name: str, value: Value) -> Value:
-    """What a field has that is given ``value``: an object of the class that it is annotated as."""
+    """Returns the value of a field that is given ``value``: an object of the class of its
+    annotation."""
     return _as_annotated(machine, cls, _annotation(cls, name), value)
 
 
@@ -56,7 +57,7 @@ def _annotation(cls: Class, name: str) -> str:
 
 
 def tell_validators(machine: Machine, cls: Class) -> None:
-    """An assumption where a class has functions of its own that check or change its values."""
+    """Notes an assumption if a class has functions of its own that check or change its values."""
     for each in cls.mro:
         for name, value in each.names.items():
             function = value.function if isinstance(value, Static) else value

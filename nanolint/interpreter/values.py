@@ -1,4 +1,4 @@
-"""What names stand for while a model is read.
+"""Values that names stand for while a model is read.
 
 Numbers, strings, tuples, lists and dictionaries stand for themselves, and so do pretend tensors;
 all else is one of these classes, or an ``Unknown`` with its reason and its place.
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
 
 class Event(Enum):
-    """What divides a run into its phases."""
+    """The events that divide a run into its phases."""
 
     OPTIMIZER_MADE = "an optimizer is made"
     BACKWARD = "a backward pass begins"
@@ -91,7 +91,7 @@ class Unknown:
         return f"<unknown: {self.reason} ({self.place})>"
 
     def unread(self) -> Unread:
-        """The error where memory depends on it."""
+        """Returns the error to raise if memory depends on it."""
         return Unread(self.reason, self.place)
 
     def bare(self) -> Unknown:
@@ -126,7 +126,7 @@ class Absent(Unknown):
 class Namespace:
     """A module: of the project, or what is known of one that it imports from elsewhere.
 
-    ``starred`` is what ``from m import *`` may have given it besides, where m is not known.
+    ``starred`` is what ``from m import *`` may have given it besides, if m is not known.
     """
 
     def __init__(self, name: str, names: dict[str, Value], path: str = "") -> None:
@@ -210,7 +210,7 @@ class Class:
         return f"<class {self.name}>"
 
     def find(self, name: str) -> Value:
-        """The value of an attribute of the class; None where it has none (``has`` tells)."""
+        """Returns an attribute of the class; None if it has none (``has`` tells)."""
         for each in self.mro:
             if name in each.names:
                 return each.names[name]
@@ -299,7 +299,7 @@ class Static(NamedTuple):
 
 
 class Super(NamedTuple):
-    """``super()``: attributes are looked up behind ``cls``."""
+    """``super()``: attributes are looked up after ``cls``."""
 
     cls: Class
     instance: Value  # an Instance, or the Class in a class method
@@ -347,7 +347,7 @@ class Manager(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """What a generator yields, all at once."""
+    """The values of a generator, all at once."""
 
     values: Iterator[Value]
 
@@ -355,7 +355,7 @@ class Generated(NamedTuple):
 class TensorClass:
     """``torch.Tensor``, ``nn.Parameter``: for ``isinstance``, and to be called.
 
-    ``dtype`` is that of its elements, where it is of one type alone, as ``torch.LongTensor``.
+    ``dtype`` is that of its elements, if it is of one type alone, as ``torch.LongTensor``.
     """
 
     def __init__(self, name: str, dtype: Dtype | None = None) -> None:

@@ -41,7 +41,7 @@ def number(card: Card, place: int) -> str:
 
 
 def compared(card: Card, place: int, how: Callable[[Any, Any], Any], other: float) -> Any:
-    """What a comparison of a number comes to."""
+    """Returns the result of a comparison of a number."""
     return how(card.numbers[place], other)
 
 
@@ -71,7 +71,8 @@ def given(asked: Asked, place: int) -> Watched:
 
 
 def plain(value: Value) -> Value:
-    """The value, looked at where it is watched: for who goes by its exact type."""
+    """Returns the plain value and notes that it was looked at: for code that goes by its exact
+    type."""
     return value.seen() if isinstance(value, Watched) else value
 
 
@@ -221,7 +222,8 @@ ANY = 1.5
 
 
 def worked_out(op: ast.operator, left: Value, right: Value) -> Real | None:
-    """``left op right`` of two numbers of which one is not known at least, where it has a point."""
+    """``left op right`` of two numbers of which at least one is not known; None if that may be an
+    integer."""
     if not (_is_number(left) and _is_number(right)):
         return None
     why = next(each for each in (left, right) if isinstance(each, Unknown))
@@ -251,7 +253,7 @@ def _is_number(value: Value) -> bool:
 
 
 class Window(Unknown):
-    """``i : i + length``, where ``i`` is not known: within what is long enough."""
+    """``i : i + length`` with an unknown ``i``, within a tensor that is long enough."""
 
     __slots__ = ("length",)
 
@@ -261,7 +263,7 @@ class Window(Unknown):
 
 
 def window(start: Value, stop: Value, step: Value) -> Window | None:
-    """``start:stop``, where it has a known length although neither is known."""
+    """``start:stop``, if it has a known length although neither is known."""
     if step is not None or not isinstance(start, Index) or not isinstance(stop, Index):
         return None
     if start.origin is not stop.origin or start.scale != stop.scale or stop.shift < start.shift:
@@ -302,7 +304,8 @@ class Repeated(Iterator["Value"]):
         return self._values[self._next - 1]
 
     def skip(self) -> int:
-        """Leave out those behind the last one that are the same value, and how many they are."""
+        """Leaves out those after the last one that are the same value, and notes how many they
+        are."""
         start, last = self._next, self._values[self._next - 1]
         while self._next < len(self._values) and self._values[self._next] is last:
             self._next += 1

@@ -1,1 +1,1 @@
-"""What is known of PyTorch: its names, its modules, and attributes of its tensors."""
+"""PyTorch as the interpreter knows it: its names, its modules, and attributes of its tensors."""

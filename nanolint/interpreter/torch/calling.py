@@ -69,7 +69,7 @@ def operation(
     arguments: tuple[Value, ...],
     options: dict[str, Value],
 ) -> Value:
-    """What an operation returns. Raises Unread where it is not known."""
+    """Returns the result of an operation. Raises Unread if it is not known."""
     arguments = _without_turns(name, arguments)
     options.update({key: _sized(each) for key, each in options.items() if type(each) in SIZES})
     for number in OF_ANY_VALUE & options.keys():

@@ -1,4 +1,4 @@
-"""``torch.LongTensor`` and its like: types that make a tensor of the host's where they are called.
+"""``torch.LongTensor`` and its like: types that make a tensor of the host's when they are called.
 
 As legacy_tensor_ctor in torch/csrc/utils/tensor_new.cpp.
 """

@@ -272,7 +272,7 @@ def checkpoints(machine: Machine) -> Namespace:
 
 @contextmanager
 def may_stop(machine: Machine) -> Iterator[None]:
-    """A call that ends as soon as all is made again: the program then stands where it called."""
+    """A call that ends as soon as all is made again: the program then stands at the call."""
     module, line = machine.module, machine.line
     try:
         yield

@@ -1,4 +1,4 @@
-"""What a script has called as the gradient of a parameter comes.
+"""Functions that a script has called when the gradient of a parameter comes.
 
 torch/csrc/autograd: ``call_tensor_pre_hooks`` of engine.cpp, functions/accumulate_grad.cpp.
 """

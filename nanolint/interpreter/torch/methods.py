@@ -51,7 +51,7 @@ VALUES = ("item", "tolist", "numpy")  # what only a run could tell
 
 
 def attribute(machine: Machine, x: Tensor, name: str) -> Value:
-    """``x.name``. Raises AttributeError where there is none that is known."""
+    """``x.name``. Raises AttributeError if there is none that is known."""
     extra = machine.tensor_attributes.get(x) if name in machine.shadowed else None
     if extra is not None and name in extra:
         return extra[name]
@@ -289,7 +289,7 @@ def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
 
 
 def rows(machine: Machine, x: Tensor) -> Sequence[Tensor]:
-    """What a loop over ``x`` runs through: where it is traced, one index after the other
+    """Returns the values of a loop over ``x``: while a graph is traced, one index after the other
     (torch/_dynamo/variables/tensor.py, ``unpack_var_sequence``)."""
     machine.bounded(x.shape[0])
     if tracer_at(x.device) is not None:
@@ -298,7 +298,7 @@ def rows(machine: Machine, x: Tensor) -> Sequence[Tensor]:
 
 
 def of_setting(machine: Machine, owner: Value, name: str) -> Value:
-    """An attribute of a type or a device; None where it is neither."""
+    """Returns an attribute of a type or a device; None if it is neither."""
     if isinstance(owner, Dtype):
         known = {
             "itemsize": owner.itemsize,
@@ -356,7 +356,7 @@ def types() -> dict[str, Dtype]:
 
 
 def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Value:
-    """``left op right``, where at least one is a tensor."""
+    """``left op right``, of which at least one is a tensor."""
     name = BINARY[type(op)][0]
     if isinstance(left, Tensor):
         return _apply(machine, f"__{name}__", left, right)
@@ -364,7 +364,8 @@ def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Val
 
 
 def in_place(machine: Machine, op: ast.operator, left: Tensor, right: Value) -> Value:
-    """What ``left op= right`` binds: ``left`` itself, where there is such an operation."""
+    """Returns the value that ``left op= right`` binds: ``left`` itself, if there is such an
+    operation."""
     name = f"__i{BINARY[type(op)][0]}__"
     if name in METHODS:
         return _apply(machine, name, left, right)

@@ -398,7 +398,7 @@ METHODS: dict[str, Callable[..., Value]] = {
 def items(module: Instance) -> dict[str, Instance]:
     """The modules of a list or a dictionary of modules by their keys.
 
-    Raises Unread where one of them is not known: nobody may pass it over.
+    Raises Unread if one of them is not known: nobody may pass it over.
     """
     found: dict[str, Instance] = {}
     for name, each in module.attributes.items():

@@ -272,7 +272,7 @@ def _chunks(machine: Machine) -> Native:
 
 
 def output_role(machine: Machine, weight: Tensor) -> Role | None:
-    """What a product with a parameter is: logits where it has a row for each token."""
+    """Returns the role of a product with a parameter: logits if it has a row for each token."""
     if not isinstance(weight, Parameter) or not weight.role.label.endswith(".weight"):
         return None
     if weight.shape[0] == machine.tokens:

@@ -1,5 +1,5 @@
-"""What is written in the language that is read: the texts, and which class of ``torch.nn`` is in
-which. Nothing imports them."""
+"""Texts that the interpreter reads and nothing imports, and which class of ``torch.nn`` each
+has."""
 
 from __future__ import annotations
 

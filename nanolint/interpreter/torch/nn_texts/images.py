@@ -1,4 +1,4 @@
-"""What ``torch.nn`` has for images and other signals, written as its users would."""
+"""The classes of ``torch.nn`` for images and other signals, written as its users would."""
 
 import torch
 from torch.nn import functional as F

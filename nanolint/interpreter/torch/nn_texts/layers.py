@@ -1,6 +1,6 @@
 """Layers of ``torch.nn``, written as its users would: the interpreter reads this text.
 
-``Module`` and ``Parameter`` are handed in here and beside.
+``Module`` and ``Parameter`` are handed in, to this text and to the others here.
 """
 
 import torch

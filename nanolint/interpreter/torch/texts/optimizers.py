@@ -1,4 +1,4 @@
-"""What a model may want of ``torch.optim``, written as its users would."""
+"""The classes of ``torch.optim`` that a model may want, written as its users would."""
 
 import torch
 
