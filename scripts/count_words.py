@@ -28,11 +28,11 @@ class Word(NamedTuple):
 
 
 WORDS = {
-    "What": Word(635, "say what the function returns or does", r"\AWhat "),
-    "behind": Word(108, "after", r"\bbehind\b"),
-    "where": Word(956, "if", r"(?<![.\w])where\b(?!\()"),
+    "What": Word(579, "say what the function returns or does", r"\AWhat "),
+    "behind": Word(88, "after", r"\bbehind\b"),
+    "where": Word(901, "if", r"(?<![.\w])where\b(?!\()"),
     "but for": Word(20, "except", r"\bbut for\b"),
-    "beside": Word(76, "next to, in addition to", r"\bbeside\b"),
+    "beside": Word(70, "next to, in addition to", r"\bbeside\b"),
 }
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 LEAST_SPACES = 2  # in a literal that is a message

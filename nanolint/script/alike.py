@@ -61,7 +61,8 @@ def _trained(machine: Script) -> tuple[int, int]:
 
 
 def written(tape: Tape, start: Mark) -> list[int]:
-    """What was written behind a mark, the same for two turns of a loop that did the same."""
+    """Returns the events after a mark, in a form that is the same for two turns that did the
+    same."""
     first = start.allocations
     return [
         tape.sizes[event] if event >= 0 else event + first for event in tape.events[start.events :]
@@ -69,7 +70,7 @@ def written(tape: Tape, start: Mark) -> list[int]:
 
 
 def kept(tape: Tape, start: Mark) -> int:
-    """The bytes that were allocated behind a mark and are there still, less what was freed."""
+    """Returns the bytes that were allocated after a mark and are there still, less those freed."""
     made, freed = dict[int, int](), 0
     for event in tape.events[start.events :]:
         if event >= 0:

@@ -1,6 +1,6 @@
-"""What numpy makes and computes: torch's function of the same name on the host, in numpy's types.
+"""numpy's functions: torch's function of the same name on the host, in numpy's types.
 
-Where nothing else says so numpy's numbers have 64 bits.
+Unless something else says so, numpy's numbers have 64 bits.
 """
 
 from __future__ import annotations

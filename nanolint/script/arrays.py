@@ -45,7 +45,7 @@ LOADS = "the data of a data loader"  # of which nothing else is known
 
 
 class Loaded(Unknown):
-    """What a data loader loads, of which no more is known than how many ``rows`` it has."""
+    """Data that a data loader loads; only the number of ``rows`` is known."""
 
     __slots__ = ("rows",)
 
@@ -139,8 +139,8 @@ def _counted(data: list[Value]) -> int | None:
 
 
 def of_numbers(machine: Script) -> Native:
-    """``torch.tensor``, also of numbers that are not known: of whole ones, and of others where the
-    type is said (of numpy's it would be another one)."""
+    """``torch.tensor``, also of numbers that are not known: of integers, and of others if the
+    type is given (of numpy's it would be another one)."""
     made = machine.library("torch").names["tensor"]
 
     def known(data: Value, others: type[Unknown]) -> Value:
@@ -235,10 +235,10 @@ def batches(
     drop_last: Value = False,
     sampler: Value = None,
 ) -> Iterator[Value]:
-    """What a data loader makes of a data set: its first element, as often as a batch has room.
+    """Yields the batches of a data loader: the first element of its data set, as often as a batch
+    has room.
 
-    Where it is known how many samples there are, it ends behind the last batch, which may be
-    smaller.
+    If the number of samples is known, it ends after the last batch, which may be smaller.
     """
     elements, count = _elements(machine, dataset), _count_of(machine, dataset)
     loaded = iter(lambda: _loaded(machine, elements, size, collate), elements)

@@ -38,7 +38,7 @@ def start(machine: Script, made: Value) -> Value:
 
 
 def moved_on(left: Value, op: ast.operator, right: Value, found: Value) -> Value:
-    """``start + length``, which is as many numbers behind it."""
+    """``start + length``, which is as many numbers after it."""
     if isinstance(left, Start) and type(right) is int and isinstance(op, (ast.Add, ast.Sub)):
         return Start(found, left.offset.shifted(right if isinstance(op, ast.Add) else -right))
     if isinstance(right, Start) and type(left) is int and isinstance(op, ast.Add):

@@ -1,4 +1,4 @@
-"""What statements name, set and change in place, by their syntax alone."""
+"""Names that statements read, set and change in place, by their syntax alone."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def jumps(node: ast.stmt) -> bool:
 
 @of_node
 def filled(node: ast.stmt) -> tuple[ast.Subscript, ...]:
-    """What is filled with numbers, where nothing else is done."""
+    """Returns the elements that a statement fills with numbers, if it does nothing else."""
     if isinstance(node, (ast.For, ast.While, ast.If)):
         parts = [filled(each) for each in (*node.body, *node.orelse)]
         return tuple(each for part in parts for each in part) if all(parts) else ()
@@ -176,7 +176,8 @@ def may_change(called: ast.expr) -> TypeGuard[ast.Attribute]:
 
 @of_node
 def changed_of(node: ast.AST) -> tuple[tuple[str, str], ...]:
-    """What may be changed in place that an object holds: ``self.pairs.append(...)``."""
+    """Returns the attributes of an object that may be changed in place:
+    ``self.pairs.append(...)``."""
     found: dict[tuple[str, str], None] = {}
     for each in ast.walk(node):
         held: ast.expr | None = None

@@ -64,7 +64,7 @@ def _parsed(machine: Script, found: Instance, said: list[str]) -> None:
 
 
 def typed(machine: Script) -> list[str] | Unknown:
-    """The words of the launch line behind the script, as texts."""
+    """The words of the launch line after the script, as texts."""
     flags, assigned = known(machine.around.words), known(machine.around.assigned)
     unknown = next((value for _, value in (*flags, *assigned) if isinstance(value, Unknown)), None)
     if unknown is not None:
@@ -74,7 +74,7 @@ def typed(machine: Script) -> list[str] | Unknown:
 
 
 def own_words(machine: Script, given: Value) -> Value:
-    """The words that a parser is given, where they are not those of the launch line; else None."""
+    """The words that a parser is given, if they are not those of the launch line; else None."""
     if given is None:
         argv = machine.library("sys").names["argv"]
         given = argv[1:] if isinstance(argv, list) else argv
@@ -85,7 +85,7 @@ def own_words(machine: Script, given: Value) -> Value:
 
 
 def refuses(machine: Script, why: Value) -> Value:
-    """``parser.error``: what was typed is not taken, so that nothing behind it is done."""
+    """``parser.error``: the words are not taken, so that nothing after it is done."""
     said = why if isinstance(why, str) else "a text that only the run has"
     error = machine.unread(f"it takes no such launch line: {said}")
     error.decided = True

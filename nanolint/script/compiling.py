@@ -51,7 +51,8 @@ def compiler(machine: Script, inductor: Inductor | None) -> Native:
 
 
 def original(owner: Instance, name: str) -> Instance | None:
-    """The module that an attribute of a compiled one is bound to, where that is the one inside.
+    """Returns the module that an attribute of a compiled one is bound to, if that is the one
+    inside.
 
     ``OptimizedModule.__getattr__`` hands on what torch.nn.Module does not have: a method such as
     ``generate`` calls the module as it is (torch/_dynamo/eval_frame.py).

@@ -1,7 +1,7 @@
-"""What files of data hold: texts, and numbers, more of them than any run reads.
+"""Contents of data files: texts, and numbers, more of them than any run reads.
 
-Of a text that is here its characters are known, as their count may be a vocabulary. What a
-tokenizer makes of a text, and a list of numbers that has one for each character, are arrays that
+Of a text that is here its characters are known, as their count may be a vocabulary. The tokens
+of a text, and a list of numbers that has one for each character, are arrays that
 are long enough, as a file of tokens is.
 """
 
@@ -36,7 +36,7 @@ ENDLESS = TOKENS >> 16  # turns that no loop has but one over the data
 
 class Text(Unknown):
     """The text of a file, or a part of it; ``characters`` are those that it has, ``count`` is how
-    many, ``content`` the text itself, and ``path`` is where the whole lies."""
+    many, ``content`` the text itself, ``path`` that of the whole file."""
 
     __slots__ = ("characters", "content", "count", "path")
 
@@ -55,7 +55,7 @@ class Text(Unknown):
         self.content = content
 
     def part(self, place: Place, index: Value) -> Text:
-        """What ``text[index]`` is."""
+        """Returns ``text[index]``."""
         if self.count is None or not isinstance(index, slice):
             return Text(place, None)
         bounds = (index.start, index.stop, index.step)
@@ -222,7 +222,7 @@ def is_endless(values: Value) -> bool:
 
 
 def passed_through(machine: Script, values: Value) -> Value:
-    """What stands for each place of the data, where ``values`` are these; else None."""
+    """Returns a stand-in for each place of the data, if ``values`` are these; else None."""
     if not is_endless(values):
         return None
     machine.made_up.lose()  # how many they are
@@ -232,7 +232,7 @@ def passed_through(machine: Script, values: Value) -> Value:
 def fill(machine: Script, node: ast.For, frame: Frame) -> bool:
     """Read one turn of a loop over the data, and let the lists that it adds to have many elements.
 
-    False, with nothing changed but names, where that is not what the loop does.
+    False, with nothing changed but names, if the loop does something else.
     """
     tape = machine.card.tape
     written, passed = len(tape.events), machine.passed
@@ -285,9 +285,10 @@ def _is_batch(machine: Script, owner: Unknown) -> bool:
 def moved(
     machine: Script, owner: Value, plainly: Value, name: str, *given: Value, **named: Value
 ) -> Value:
-    """``x.to(device)`` of as much as nobody knows: where that is the card, while training, a batch.
+    """``x.to(device)`` of data of unknown size: on the card, while training, it is taken for a
+    batch.
 
-    Raises Unread where it is the card, and cannot be taken for one.
+    Raises Unread if it goes to the card and cannot be taken for one.
     """
     for each in (*given, *named.values()):
         if each is machine.card or (isinstance(each, str) and each.startswith("cuda")):

@@ -2,12 +2,12 @@
 
 The first are read until three steps are done. Each asks its questions of the turn (``counted.py``),
 and so it is known which later turn is the first to get another answer (``when.py``): that one is
-read next, on what the turns before have left. What lies on the card where a turn begins, what
-learns, how many optimizers and groups there are, and what is handed on (``carried.py``) is its
-state. Questions are answered once for each state; a turn that leaves another state is followed by
-the very next one, as long as each leaves another. Turns are left out as long as they stay in a
-state: one that is known to leave it is read if some state has a question open. What the turns that
-are left out would add is put on the tape before the last.
+read next, on what the turns before have left. The state of a turn is what lies on the card when it
+begins, what learns, how many optimizers and groups there are, and what is handed on
+(``carried.py``). Questions are answered once for each state; a turn that leaves another state is
+followed by the very next one, as long as each leaves another. Turns are left out as long as they
+stay in a state: one that is known to leave it is read if some state has a question open. What the
+turns that are left out would add is put on the tape before the last.
 """
 
 from __future__ import annotations

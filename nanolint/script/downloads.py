@@ -1,4 +1,4 @@
-"""What a script downloads itself: a text, whose characters are known where it is known which."""
+"""Downloads of a script: a text, whose characters are known if it is known which one it is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHUNKS = "a download"
 
 
 class Answer(Namespace):
-    """What is answered; it may stand in a ``with``."""
+    """The answer to a request; it may stand in a ``with``."""
 
     def __init__(self, names: dict[str, Value]) -> None:
         super().__init__("answer", names)

@@ -1,6 +1,6 @@
 """Turns alike of which the allocator reserves more, one by one.
 
-Where a turn frees what the one before made, as an evaluation with gradients lets go of a whole
+If a turn frees what the one before made, as an evaluation with gradients lets go of a whole
 graph, each may find its blocks in other places. Most settle at the second turn, a few much later.
 """
 
@@ -19,8 +19,8 @@ MOST = 64  # turns that are tried
 
 
 def turns_that_reserve(tape: Tape, start: Mark, most: int) -> int:
-    """How many turns like the last one, which began at ``start``, have to follow until none
-    reserves more. Raises NotSymbolic where that takes sizes that are formulas."""
+    """Returns how many turns like the last one, which began at ``start``, have to follow until none
+    reserves more. Raises NotSymbolic if sizes of them are formulas."""
     turn, first = tape.events[start.events :], start.allocations
     made = len(tape.sizes) - first
     freed = [~each for each in turn if each < 0 and ~each < first]

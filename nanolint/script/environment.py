@@ -95,7 +95,7 @@ def is_demanded(machine: Script, node: ast.stmt, frame: Frame) -> bool:
 
 
 def environment_of(machine: Script) -> Environment:
-    """What the script finds."""
+    """Returns the environment of the script."""
     found = Environment(machine, known(machine.around.variables))
     world = str(machine.around.world_size)
     found |= dict.fromkeys(SIZES & found.keys(), world)

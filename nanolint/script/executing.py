@@ -27,7 +27,7 @@ def run(machine: Script, text: Value, path: Value = None, *_: Value) -> None:
     """``exec``: of a text that is known its statements, those of a file of the project, and the
     configurator's.
 
-    Where nanolint put the text, ``path`` is the file that it stands in. Raises Unread of any other.
+    If nanolint put the text there, ``path`` is its file. Raises Unread of any other.
     """
     at = text.path if isinstance(text, Text) else None
     source = machine.program_at(at) if at is not None else None

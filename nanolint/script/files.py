@@ -72,7 +72,7 @@ class Listing(Unknown):
 
 
 class Pickled(Unknown):
-    """What a pickle holds, of which the size of the vocabulary is known."""
+    """The content of a pickle, of which the size of the vocabulary is known."""
 
     __slots__ = ("vocabulary",)
 
@@ -111,7 +111,7 @@ def lines(machine: Script, file: File) -> list[str] | None:
 
 
 def of_file(machine: Script, owner: File, name: str) -> Value:
-    """What is asked of an open file: its text, of which the characters may be known."""
+    """Returns an attribute of an open file: its text, of which the characters may be known."""
     if name == "readlines" and (found := lines(machine, owner)) is not None:
         return Native(name, lambda *_: found)
     if name == "read" and machine.text_of(owner.path) is not None:
@@ -187,7 +187,7 @@ def _is_checkpoint(path: Value) -> bool:
 
 
 def known_file(machine: Script, path: Value) -> DataFile | None:
-    """What is known of a file of the run's data."""
+    """Returns what is known of a file of the run's data."""
     if not isinstance(path, str):
         return None
     plain = posixpath.normpath(path)
@@ -285,7 +285,7 @@ def _is_plain(value: Value) -> bool:
 
 
 def listed(machine: Script) -> Native:
-    """What lists files: there are some, and which is not known."""
+    """Returns a function that lists files: there are some, and which ones is not known."""
 
     def glob(*given: Value, **_: Value) -> Value:
         pattern = next((written(each) for each in given if not isinstance(each, Class)), None)

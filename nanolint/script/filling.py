@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def fill_with_tokens(machine: Script, node: ast.stmt, frame: Frame) -> None:
-    """Behind a loop that was passed over: a list that it extends by what a tokenizer makes of texts
-    is as long as a file of tokens."""
+    """After a loop that was passed over: a list that it extends by tokens of texts is as long as a
+    file of tokens."""
     for owner, attribute in _filled(node):
         held = frame.find(owner)
         if attribute is None:

@@ -24,7 +24,8 @@ KEPT = frozenset({"all", "any", "item", "bool", "cpu"})  # methods that a consta
 
 
 def answer(test: ast.expr) -> bool | None:
-    """What ``torch.isnan(loss)`` and its like say where all is finite; None for other tests.
+    """Returns the result of ``torch.isnan(loss)`` and its like if all is finite; None for other
+    tests.
 
     >>> answer(ast.parse("not torch.isfinite(loss).all()", mode="eval").body)
     False
@@ -48,8 +49,8 @@ def answer(test: ast.expr) -> bool | None:
 
 
 def order(op: ast.cmpop, left: Value, right: Value) -> bool | None:
-    """What ``loss < best`` says where one is infinite and the other a number that only a run tells;
-    None for all else."""
+    """Returns the result of ``loss < best`` if one is infinite and the other a number that only a
+    run tells; None for all else."""
     if not isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
         return None
     less = isinstance(op, (ast.Lt, ast.LtE))

@@ -1,4 +1,4 @@
-"""What a statement that cannot be read may have bound or changed is not known from there on."""
+"""Makes unknown the values that a statement which cannot be read may have bound or changed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def forget_all(machine: Script, node: ast.stmt, frame: Frame, why: Unknown) -> None:
-    """What it binds, and what it changes in place, is not known from here on."""
+    """Makes unknown all that it binds, and all that it changes in place."""
     forget_numbers(node, frame)
     counts = [name for name in set_to_numbers(node) if isinstance(frame.find(name), (int, Index))]
     forget(machine, node, frame, why)

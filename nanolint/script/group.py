@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Work:
-    """A collective that runs beside the script: ``shelf`` is what it holds until it is waited for,
-    ``outputs`` what it returns, for as long as somebody has it."""
+    """A collective that runs while the script goes on: ``shelf`` holds its tensors until it is
+    waited for, ``outputs`` its results, for as long as somebody has them."""
 
     __slots__ = ("_nccl2", "outputs", "shelf")
 
@@ -63,7 +63,7 @@ class Group:
     def run(
         self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], held: Sequence[Tensor] = ()
     ) -> Work:
-        """A collective beside the script; ``held`` is what it holds besides."""
+        """Starts a collective while the script goes on; ``held`` is what it holds besides."""
         shelf = list(inputs) if self.nccl2 else [*inputs, *outputs, *held] if self._holds else []
         work = Work(outputs, shelf, nccl2=self.nccl2)
         self._enqueue(shelf)

@@ -1,4 +1,4 @@
-"""What loops put into lists, dictionaries and sets: turns that are not read would put there more.
+"""Lists, dictionaries and sets that loops fill: turns that are not read would put more there.
 
 Numbers, and tensors of one element, as losses are, may stand for those of all turns. Tensors of
 more may be made one later, which then has as many rows as the loop has turns: those of the host
@@ -39,7 +39,7 @@ def repeated(
 ) -> list[tuple[list[Value], list[Value]]] | None:
     """The lists that a turn put tensors of more than one element into, with what it put there, to
     be put there again for each turn that is left out: tensors of the host, like those of the turn
-    before. None where it put others there, or among what is no list."""
+    before. None if it put others there, or put them into something else than a list."""
     found = []
     for each in _containers(node, frame):
         more = len(each) - before.get(id(each), len(each))

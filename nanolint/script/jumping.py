@@ -1,7 +1,7 @@
 """Loops whose turns may end early, as only a run tells: ``if row in seen: continue``.
 
 Their turns are read to the end; how many elements they put into lists, and what they count, is
-not known behind them. ``while len(rows) < count`` ends with so many rows whatever its turns do.
+not known after them. ``while len(rows) < count`` ends with so many rows whatever its turns do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST = 1_000_000  # elements
 
 
 def forget_counted(machine: Script, node: ast.For | ast.While, frame: Frame, why: Unknown) -> None:
-    """What a loop counted and put into lists is not known, as its turns may have ended earlier.
+    """Makes unknown what a loop counted and put into lists, as its turns may have ended earlier.
 
     One that trains, or that learns nothing, is taken for its longest.
     """
@@ -61,8 +61,9 @@ def _check(machine: Script, container: Value, why: Unknown) -> None:
 
 
 def filled(machine: Script, node: ast.stmt, frame: Frame) -> tuple[str, list[Value]] | None:
-    """The list that ``while len(rows) < count: ... rows.append(row)`` ends with, where its turns
-    cannot be read: so many rows, each as the last that was made. None for any other statement."""
+    """Returns the list that ``while len(rows) < count: ... rows.append(row)`` ends with, if its
+    turns cannot be read: so many rows, each as the last that was made. None for any other
+    statement."""
     full = filled_to(node) if isinstance(node, ast.While) else None
     if full is None:
         return None

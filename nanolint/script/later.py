@@ -1,4 +1,4 @@
-"""What only a later step evaluates, or what comes behind the loop: read there, or doubted."""
+"""Evaluations of a later step or after the loop: read there, or doubted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How long the texts of a data set are: nobody knows, and often it does not matter.
 
 Samples are cut to a length and filled up to it. So a sample is read twice, as if its texts had so
-many tokens and half as many. Where both make the same batch its shape is known; where they do not,
+many tokens and half as many. If both make the same batch its shape is known; if they do not,
 a text that is cut is taken for one that is as long as it is let be, which some are.
 """
 
@@ -11,8 +11,8 @@ MANY = 1 << 16  # tokens of a text that is not cut
 
 
 class Lengths:
-    """What texts are taken for now, and what was asked; ``apart`` from any batch that is loaded, of
-    which no second reading tells whether it matters."""
+    """The length that texts are taken for now, and the questions about it; ``apart`` from any batch
+    that is loaded, no second reading tells whether it matters."""
 
     def __init__(self, *, apart: bool = False) -> None:
         self.apart = apart

@@ -1,4 +1,4 @@
-"""``torch.load``: of what it reads, where it comes to lie."""
+"""``torch.load``: the device of what it reads."""
 
 from __future__ import annotations
 

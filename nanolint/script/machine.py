@@ -1,4 +1,4 @@
-"""What the parts of a script's reading share beside what every reading has."""
+"""The state that the parts of a script's reading share, in addition to that of every reading."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class Script(Machine):
     """The state of one reading of a script.
 
     ``around`` is what the script finds around it, ``meta`` the device without memory. ``doubts``
-    say what was left out; ``at_most`` where an evaluation is taken for more than it may be, which
-    is a doubt if the peak lies in one. ``seen`` is what trains; ``passed`` counts the statements
-    that were passed over.
+    say what was left out; ``at_most`` says that an evaluation is taken for more than it may be,
+    which is a doubt if the peak lies in one. ``seen`` is what trains; ``passed`` counts the
+    statements that were passed over.
     """
 
     around: Surroundings

@@ -1,4 +1,4 @@
-"""What a script does with values: calls, tokens and numbers of the host, attributes."""
+"""Operations of a script on values: calls, tokens and numbers of the host, attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script asks of torch outside of a model: files, numbers by chance, devices."""
+"""torch outside of a model: files, random numbers, devices."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def names(machine: Script) -> dict[str, Value]:
 
 
 def accelerator(machine: Script) -> dict[str, Value]:
-    """``torch.accelerator``, where this release has it: the card, by no name of its own."""
+    """``torch.accelerator``, if this release has it: the card, by no name of its own."""
     if machine.version < ACCELERATOR_SINCE:
         return {}
     known: dict[str, Value] = {

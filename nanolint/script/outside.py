@@ -1,4 +1,4 @@
-"""What scripts ask of Python and its packages that is not torch: flags, arrays, processes."""
+"""Python and its packages except torch, as scripts use them: flags, arrays, processes."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ LOGGERS = (
 def over(
     machine: Script, node: ast.stmt, frame: Frame, error: Unread, *, trained: bool = False
 ) -> None:
-    """Go on behind ``node``, of which nothing is known; raises ``error`` where that is wrong.
+    """Goes on after ``node``, of which nothing is known; raises ``error`` if that would be wrong.
 
     ``trained``: steps were read in it, as in ``sys.exit(main())``.
     """
@@ -85,7 +85,7 @@ def _sets_any(machine: Script, node: ast.stmt, frame: Frame) -> bool:
 
 
 def branch(machine: Script, node: ast.If, frame: Frame) -> object:
-    """An ``if``. Where the test is not known, no branch may do anything on the card.
+    """Reads an ``if``. If the test is not known, no branch may do anything on the card.
 
     While nothing learns, both may: both are read, and memory is at most so much.
     """

@@ -1,4 +1,4 @@
-"""Where a run is: setting up, evaluating, forward, backward, in the optimizer's step."""
+"""The phase of a run: setting up, evaluating, forward, backward, in the optimizer's step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Finished(BaseException):
 
 
 class TrainsAgain(BaseException):
-    """Behind the last step that is read, the loop would train again: it is over instead."""
+    """After the last step that is read, the loop would train again: it is over instead."""
 
 
 class Phases:
@@ -90,7 +90,7 @@ class Phases:
             self._computed.subtract(before)
 
     def happens(self, what: Event) -> None:
-        """What divides the run."""
+        """Notes an event that divides the run into phases."""
         if what is Event.OPTIMIZER_MADE:
             if not self._done:
                 self._enter(Phase.FORWARD)
@@ -105,7 +105,7 @@ class Phases:
             self._enter(Phase.FORWARD if what is Event.TRAINS else late)
 
     def trains(self) -> None:
-        """A model is called to learn from it. Raises TrainsAgain behind the last step."""
+        """A model is called to learn from it. Raises TrainsAgain after the last step."""
         if self.are_late:
             raise TrainsAgain
 

@@ -30,7 +30,7 @@ class Processor(Unknown):
 
 
 def attribute_of(machine: Script, owner: Processor, name: str) -> Value:
-    """What is asked of it: its methods."""
+    """Returns an attribute of it: its methods."""
     if name in LOADS:
         return silent(name, True)
     if name in TOKENS:

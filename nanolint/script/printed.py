@@ -1,4 +1,4 @@
-"""What a script prints before it trains: the lines that are known to the last letter."""
+"""Lines that a script prints before it trains and that are known to the last letter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Printed:
         self._open: str | None = ""  # the line that has not ended; None where it is not known
 
     def put(self, text: str | None, end: str | None) -> None:
-        """A text, and what stands behind it; None where one is not known."""
+        """Prints a text and its end; None stands for a text that is not known."""
         if text is None or end is None:
             self._open = "" if end is not None and end.endswith("\n") else None
             return
@@ -27,11 +27,11 @@ class Printed:
             self._open = each
 
     def mark(self) -> tuple[int, str | None]:
-        """Where the printing is."""
+        """Returns the place up to which it has printed."""
         return len(self.lines), self._open
 
     def forget(self, mark: tuple[int, str | None]) -> None:
-        """What was printed since may not be."""
+        """Drops the lines that were printed since."""
         count, before = mark
         del self.lines[count:]
         self._open = "" if before == self._open == "" else None

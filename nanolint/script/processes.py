@@ -1,4 +1,4 @@
-"""What the processes exchange: ``torch.distributed`` over NCCL, as one of several processes has it.
+"""Collectives: ``torch.distributed`` over NCCL, as one of several processes has it.
 
 As torch/distributed/distributed_c10d.py and torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:
 which tensors a collective makes, and which it holds until when. The other processes do the same.
@@ -43,7 +43,7 @@ def count_of(machine: Script) -> int:
 
 
 def install(machine: Script) -> None:
-    """Put it where programs look for it."""
+    """Puts it in the modules that programs import."""
     machine.library("torch.distributed").names.update(table(machine, machine.group))
     machine.library("torch").names["futures"] = futures()
 

@@ -1,4 +1,4 @@
-"""What a statement could reach: something on the card, or a backward pass."""
+"""Whether a statement could reach something on the card, or a backward pass."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def trains(node: ast.AST, frame: Frame) -> bool:
 
 
 def starts_training(function: Function) -> bool:
-    """Whether a function of the script's own goes backward where it is called."""
+    """Whether a function of the script's own goes backward when it is called."""
     return _calls(TRAINS, function.node, _Scope(function, function.closure), set(), DEPTH)
 
 

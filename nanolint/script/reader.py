@@ -69,9 +69,9 @@ class Reader(Values):
     """The interpreter of a script; ``around`` is what it finds around it, ``spots`` are the places
     of the numbers that are watched.
 
-    A statement that needs what is not known is passed over where it has nothing to do with the
+    A statement that needs an unknown value is passed over if it has nothing to do with the
     card, and what it binds is not known. An evaluation that cannot be read is left out, and said
-    so by ``doubts``; where training itself cannot be, Unread is raised.
+    so by ``doubts``; if training itself cannot be read, Unread is raised.
     """
 
     turns: Turns
@@ -157,7 +157,7 @@ class Reader(Values):
         return any(named.search(each.text) for each in self._sources.values())
 
     def read(self) -> None:
-        """Read the script. Raises Finished behind the last step, Unread where it cannot."""
+        """Reads the script. Raises Finished after the last step, Unread if it cannot."""
         source = self._sources[MAIN]
         names: dict[str, Value] = {"__name__": MAIN, "__file__": source.path}
         names |= {"__doc__": None, "__package__": None}
@@ -201,7 +201,7 @@ class Reader(Values):
         return Reader((program,), Device(Tape()), around, version=self.version, steps=1)
 
     def later(self) -> list[str]:
-        """A doubt about what steps behind the last that is read do besides, if any."""
+        """Returns a doubt about what steps after the last that is read do besides, if any."""
         return self._later[:1]
 
     def trees(self) -> list[ast.Module]:

@@ -1,4 +1,4 @@
-"""Tables that a model makes anew where they are empty: read as a model that has them.
+"""Tables that a model makes anew if they are empty: read as a model that has them.
 
 transformers makes models without memory first, which loses what ``__init__`` put into buffers, so
 models look at their rotary tables in ``forward`` and make them again. What they make is as large

@@ -37,9 +37,10 @@ def _packed(value: Value) -> dict[str, Piece] | None:
 
 
 def loaded(machine: Script, path: Value, device: Device | None) -> dict[str, Tensor] | None:
-    """What ``torch.load`` gives of a file that the script itself has written; None of any other.
+    """Returns the result of ``torch.load`` for a file that the script has written; None of any
+    other.
 
-    ``device`` is what ``map_location`` says, None where tensors come back to where they were.
+    ``device`` is that of ``map_location``, None if tensors come back to their own device.
     """
     packed = machine.saved.get(path) if isinstance(path, str) else None
     if packed is None:

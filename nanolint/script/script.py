@@ -64,13 +64,13 @@ def read_script(
     whole: bool = False,
     weights: Weights | None = None,
 ) -> None:
-    """Write the events of a script to the tape of ``device``; ``whole`` reads every turn.
+    """Writes the events of a script to the tape of ``device``; ``whole`` reads every turn.
 
     Without ``inductor`` nothing is compiled. ``weights`` are those of checkpoints that it goes on
-    from; raises WeightsFound where it has one that is not among them. Where it is not derived what
+    from; raises WeightsFound if it has one that is not among them. If it is not derived what
     is compiled, the events are those of the run without it, and the tape says so among its doubts.
 
-    Raises Unread where its memory depends on what is not known.
+    Raises Unread if its memory depends on an unknown value.
     """
     symbols: dict[Spot, Value] = {}
     formulas = device.asked.formulas
@@ -266,7 +266,7 @@ def _differs(seen: Seen, run: Run, told: frozenset[str]) -> Iterator[str]:
 
 
 def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Surroundings:
-    """What the script finds around it."""
+    """Returns the surroundings of the script."""
     return Surroundings(
         words=values_of(program.words, run),
         assigned=values_of(program.assigned, run),

@@ -1,4 +1,4 @@
-"""What a script was seen to train with: the shape of its batches, its passes to a step."""
+"""Observations of how a script trains: the shape of its batches, its passes to a step."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Seen:
 
     @property
     def tokens(self) -> int | None:
-        """Those of the step that was last; None where no model was given any."""
+        """The tokens of the last step; None if no model was given any."""
         return prod(self.shape) * self._last if self.shape and self._last else None
 
     def differs(self, arguments: list[Value]) -> str | None:
-        """How a later step trains with more than the first, if it does.
+        """Returns how a later step trains with more than the first, if it does.
 
-        What is less takes no more: it may be a text that is made behind the loop, with gradients.
+        Less takes no more: it may be a text that is made after the loop, with gradients.
         """
         if self._given is not None:  # inside a step
             return None
@@ -81,7 +81,7 @@ class Seen:
         self._given = None
 
     def evaluates(self) -> None:
-        """What was given was not for training."""
+        """Notes that the batch was not for training."""
         self._given = None
 
     def stepped(self) -> None:

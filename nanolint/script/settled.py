@@ -64,12 +64,12 @@ def without_numbers(run: Run) -> Run:
 
 
 def symbolic(run: Run, formulas: Formulas) -> Run:
-    """The run with the numbers there that were given behind its card."""
+    """Returns the run with symbolic numbers in the places of ``SYMBOLIC``."""
     return with_numbers(run, [formulas.given(1 + at) for at in range(len(SYMBOLIC))])
 
 
 def symbols_of(program: ReadScript, run: Run, formulas: Formulas) -> dict[Spot, Any]:
-    """The symbolic numbers among the constants of the settled program, by where they stand.
+    """Returns the symbolic numbers among the constants of the settled program, by their places.
 
     Raises NotSymbolic.
     """

@@ -1,4 +1,4 @@
-"""What a script finds around it: its launch line, its environment, the card, other processes."""
+"""The surroundings of a script: its launch line, its environment, the card, other processes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ class Surroundings:
     like ``train.rows=8``, ``put`` the attributes that ``--set`` gives what a parser returns.
 
     ``vocabulary`` stands for the size of a tokenizer that only a run reads. ``shape`` is that of a
-    batch, (B, T), where what loads it cannot be read. ``files`` are those of which it is known
-    whether they are there; ``fresh``: no checkpoint is. ``compiles``: the run is
-    taken for one that is compiled. ``last_step`` is the number of the last
-    step, where that is known.
+    batch, (B, T), if the code that loads it cannot be read. ``files`` are those of which it is
+    known whether they are there; ``fresh``: no checkpoint is. ``compiles``: the run is taken for
+    one that is compiled. ``last_step`` is the number of the last step, if that is known.
     ``refuses_float8`` is why the card has no products of 8-bit numbers. ``loaded`` is what is read
     of a checkpoint. ``cards`` is how many the machine has, None if nobody says it. ``is_module``:
     ``python -m`` starts the script.

@@ -27,8 +27,8 @@ PARTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class Tokenizer(Unknown):
-    """``size`` tokens, None where it is not known; ``length`` is what ``len()`` says, and None
-    once tokens were added."""
+    """``size`` tokens, None if it is not known; ``length`` is that of ``len()``, and None once
+    tokens were added."""
 
     __slots__ = ("length", "size")
 
@@ -39,7 +39,7 @@ class Tokenizer(Unknown):
 
 
 class Encoding(Namespace):
-    """What a tokenizer makes: its parts are asked for as attributes, or by their names."""
+    """The result of a tokenizer: its parts are asked for as attributes, or by their names."""
 
 
 OF_FILES = ("transformers.", "tokenizers.")  # packages whose tokenizers may be files
@@ -47,7 +47,7 @@ KINDS = (Tokenizer, pieces.Processor)
 
 
 def attribute_of(machine: Script, owner: Tokenizer | pieces.Processor, name: str) -> Value:
-    """What is asked of a tokenizer."""
+    """Returns an attribute of a tokenizer."""
     if isinstance(owner, pieces.Processor):
         return pieces.attribute_of(machine, owner, name)
     if name in SIZES and owner.size is not None:

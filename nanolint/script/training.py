@@ -1,4 +1,4 @@
-"""What trains: optimizers, clipping, gradient scalers."""
+"""Training: optimizers, clipping, gradient scalers."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def nested(made: Mapping[str, Namespace], package: str) -> None:
 
 
 def install(machine: Script, libraries: dict[str, Value]) -> None:
-    """Put them where programs look for them."""
+    """Puts them in the modules that programs import."""
     torch: dict[str, Value] = libraries["torch"].names
     for name in ("sqrt", "neg", "reciprocal", "abs", "sign"):
         torch[f"_foreach_{name}"] = _each(machine, name)
@@ -335,7 +335,7 @@ def _vector(device: Device, numel: int, label: str) -> Tensor:
 
 
 def scaler_pieces(machine: Script) -> Namespace:
-    """What a gradient scaler allocates."""
+    """Returns the functions of a gradient scaler that allocate."""
     scaler = GradScaler(machine.card)
     return Namespace(
         "scaler",

@@ -1,7 +1,7 @@
 """Loops: turns that do what the one before did are not read again.
 
 A loop over ``range(n)`` whose last two turns wrote the same to the tape goes on with its last
-turns, as many as keep its number odd or even: batches alternate between two places; where each
+turns, as many as keep its number odd or even: batches alternate between two places; if each
 turn keeps what it made, or puts tensors into a list, all are read. One that
 cannot be read, has nothing to do with the card, and left behind what the turn before left, is over.
 Of a loop that trains ``course.py`` says which turns are read after the first steps.
@@ -94,7 +94,7 @@ class Turns:
         return self._machine.depth in self._depths
 
     def happens(self, what: Event) -> None:
-        """What divides the run."""
+        """Notes an event that divides the run into phases."""
         machine = self._machine
         if what is Event.BACKWARD:
             self._passing = self._open[-1] if self._open else None
@@ -110,7 +110,7 @@ class Turns:
                 self.trains_another()
 
     def trains_another(self) -> None:
-        """Behind the steps that are read something else is trained, perhaps of other sizes."""
+        """After the steps that are read something else is trained, perhaps of other sizes."""
         doubt = f"{ANOTHER} that it reads ({self._machine.place})"
         if not any(each.startswith(ANOTHER) for each in self._machine.doubts):
             self._machine.doubts.append(doubt)
@@ -143,7 +143,7 @@ class Turns:
             self._jumping.setdefault(self._open[-1], why)
 
     def run(self, node: ast.For | ast.While, frame: Frame) -> object:
-        """Read a loop. Where it would train again, the innermost that steps is over, once."""
+        """Reads a loop. If it would train again, the innermost that steps is over, once."""
         self._open.append(node)
         self._depths.append(self._machine.depth)
         try:

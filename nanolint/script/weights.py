@@ -33,7 +33,7 @@ MOST_READINGS = 8  # of the setting up, one for each checkpoint that a model tak
 
 
 class Stored(Unknown):
-    """What ``torch.load`` gives, or the part of it under ``key``."""
+    """The result of ``torch.load``, or the part of it under ``key``."""
 
     __slots__ = ("key",)
 
@@ -89,7 +89,7 @@ class Load(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What a model took of a file; ``key`` is its entry there, if that has others."""
+    """The part of a file that a model took; ``key`` is its entry there, if that has others."""
 
     key: str | None
     weights: tuple[Weight, ...]
@@ -99,7 +99,7 @@ Weights: TypeAlias = "dict[Load, Held]"
 
 
 class WeightsFound(BaseException):
-    """What a file holds that is loaded to the card; no program catches it."""
+    """Carries the content of a file that is loaded to the card; no program catches it."""
 
     def __init__(self, load: Load, held: Held) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ class Flags:
 
 
 class Checkpoint:
-    """The files that are loaded; ``doubted`` where nothing else says what they hold."""
+    """The files that are loaded; ``doubted`` if nothing else says what they hold."""
 
     def __init__(self, card: Device, weights: Weights, *, doubted: bool) -> None:
         self._card = card
@@ -132,7 +132,8 @@ class Checkpoint:
         self._settled: dict[Place, None] = {}  # of which settings are taken for the run's
 
     def load(self, place: Place, *, is_placed: bool) -> Value:
-        """What ``torch.load`` gives, on the card; or perhaps there, where it is not placed."""
+        """Returns the result of ``torch.load``, on the card; or perhaps there, if it is not
+        placed."""
         self._counts[place] = self._counts.get(place, 0) + 1
         self._on_card[place] = is_placed
         held = self._weights.get(Load(place, self._counts[place]))
@@ -147,7 +148,7 @@ class Checkpoint:
     def take(self, state: Unknown, saved: Iterable[tuple[str, Tensor]]) -> None:
         """``load_state_dict`` of what is not known: ``saved`` is the state of its model.
 
-        Raises WeightsFound where that tells what lies on the card.
+        Raises WeightsFound if that tells what lies on the card.
         """
         place = state.place
         if not self._on_card.get(place, False):
@@ -173,7 +174,7 @@ class Checkpoint:
         self._settled[setting.place] = None
 
     def doubts(self) -> Iterator[str]:
-        """What is not known of the files, with their lines."""
+        """Returns the doubts about the files, with their lines."""
         for place in self._settled if self._doubted else ():
             yield f"{ITS_SETTINGS} ({place})"
         for place, is_placed in self._on_card.items() if self._doubted else ():

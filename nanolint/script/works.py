@@ -1,4 +1,4 @@
-"""What a script gets of a collective that runs beside it: ``torch.distributed.Work``."""
+"""The handle of a collective that runs while the script goes on: ``torch.distributed.Work``."""
 
 from __future__ import annotations
 

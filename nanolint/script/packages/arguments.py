@@ -1,4 +1,4 @@
-"""``argparse``, written as its users would: the interpreter reads this text where it is imported.
+"""``argparse``, written as its users would: the interpreter reads this text when it is imported.
 
 ``words`` are the launch line's flags in their order, each a name and a value; the names of words
 without dashes are ``alone`` and the word. ``own_words`` are those that a parser is given in their place, None if they

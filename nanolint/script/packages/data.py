@@ -126,7 +126,7 @@ class TensorDataset:
 
 
 class Part:
-    """What random_split gives: samples of a data set, so many or such a part of all."""
+    """The result of random_split: samples of a data set, so many or such a part of all."""
 
     def __init__(self, dataset, lengths, place):
         self.dataset = dataset

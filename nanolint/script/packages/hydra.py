@@ -1,6 +1,6 @@
-"""hydra, where the launch line changes no setting. Read, never run.
+"""hydra, if the launch line changes no setting. Read, never run.
 
-``composed`` gives the settings that a function's file has beside it, ``typed`` the words of the
+``composed`` gives the settings next to the file of a function, ``typed`` the words of the
 launch line; ``unheard`` makes a value unknown, and ``assumed`` tells of a doubt.
 """
 

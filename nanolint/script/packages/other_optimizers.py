@@ -191,7 +191,7 @@ class Adamax(Together):
 
 
 class Muon(ByGroup):
-    """torch/optim/_muon.py, which steps one matrix behind the other."""
+    """torch/optim/_muon.py, which steps one matrix after the other."""
 
     def __init__(
         self,
@@ -234,7 +234,7 @@ class Muon(ByGroup):
 
 
 class Adafactor(ByGroup):
-    """torch/optim/_adafactor.py, which steps one parameter behind the other."""
+    """torch/optim/_adafactor.py, which steps one parameter after the other."""
 
     def __init__(
         self,

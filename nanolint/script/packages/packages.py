@@ -1,7 +1,7 @@
-"""What scripts use beside torch, written as its users would: the interpreter reads this text.
+"""Packages that scripts use next to torch, as their users would write them; the interpreter reads it.
 
-``words`` are the launch line's flags in their order, each a name and a value; ``scaler_pieces`` is
-what a gradient scaler allocates, ``reducer`` what DDP does with gradients.
+``words`` are the launch line's flags in their order, each a name and a value; ``scaler_pieces``
+allocates what a gradient scaler does, ``reducer`` does with gradients what DDP does.
 """
 
 import torch
@@ -185,7 +185,7 @@ class DataParallel(nn.Module):
 
 
 class Process:
-    """multiprocessing.Process: one that trains is read where it is started."""
+    """multiprocessing.Process: one that trains is read when it is started."""
 
     def __init__(self, group=None, target=None, name=None, args=(), kwargs=None, **options):
         self.target, self.name = target, name

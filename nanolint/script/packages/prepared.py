@@ -1,4 +1,4 @@
-"""What accelerate makes of a model, an optimizer, a scheduler and a loader: optimizer.py,
+"""A model, an optimizer, a scheduler and a loader that accelerate has prepared: optimizer.py,
 scheduler.py, data_loader.py and utils/operations.py. Read, never run.
 
 ``refused`` ends the reading.

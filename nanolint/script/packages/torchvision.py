@@ -89,7 +89,7 @@ class Lambda:
 
 
 class Same:
-    """What changes no size."""
+    """A transform that changes no size."""
 
     def __init__(self, *args, **kwargs):
         pass

@@ -1,4 +1,4 @@
-"""What looks at a run: the interpreter reads this text, nothing imports it.
+"""Packages that look at a run: the interpreter reads this text, nothing imports it.
 
 ``untold`` makes a value that is not known.
 """
