@@ -149,7 +149,7 @@ class Graph:
         self.nodes.append(node)
 
     def workspace(self, *, biased: bool) -> tuple[Buffer, ...]:
-        """The scratch of a matrix product: cuBLAS's, or cuBLASLt's where that adds a bias."""
+        """The scratch of a matrix product: cuBLAS's, or cuBLASLt's if that adds a bias."""
         if not self.workspace_bytes:
             return ()
         name, nbytes = OF_CUBLAS, self.workspace_bytes

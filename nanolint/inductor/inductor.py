@@ -1,4 +1,4 @@
-"""What differs between releases of Inductor and AOTAutograd in what a compiled run allocates.
+"""Differences between releases of Inductor and AOTAutograd in the memory of a compiled run.
 
 Each difference is a named fact with its source: a file of PyTorch's, and the first release in
 which it is so. Compared with the allocations of each release (validation/recorded/releases.json).
@@ -186,7 +186,7 @@ GRADIENTS_BOXED_SINCE: Version = (2, 13)
 
 
 class Inductor(NamedTuple):
-    """What one release of PyTorch makes of a model; the newest one's by default."""
+    """The facts of one release of PyTorch; the newest one's by default."""
 
     holds_gradients: bool = False  # of the outputs, through the backward pass: sBTV for the logits
     fuses_any_softmax: bool = False  # of attention that is written out

@@ -1,7 +1,7 @@
-"""Inductor's memory planning: where each buffer of a graph lives, and when it is freed.
+"""Inductor's memory planning: the place of each buffer of a graph, and when it is freed.
 
 A freed buffer is kept for a later one of the same element type and size. It is taken at once by
-the very next node; else only where holding on to it does not raise the graph's estimated peak
+the very next node; else only if holding on to it does not raise the graph's estimated peak
 (torch/_inductor/codegen/wrapper.py ``AllocateLine``, torch/_inductor/memory.py
 ``estimate_peak_memory``, 2.13.0).
 """
@@ -69,7 +69,7 @@ def _hold_wholes(nodes: list[Node]) -> None:
 class Planner:
     """Plans one graph. Slots of new buffers are numbered from ``first_slot``.
 
-    ``weighs`` is whether a freed buffer is held only where that does not raise the peak;
+    ``weighs`` is whether a freed buffer is held only if that does not raise the peak;
     ``takes_off`` is as ``estimate``'s.
     """
 

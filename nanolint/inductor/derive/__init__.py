@@ -1,1 +1,1 @@
-"""What torch.compile makes of any model's operations, step by step as PyTorch goes."""
+"""torch.compile: from a model's operations to memory plans, step by step as PyTorch goes."""

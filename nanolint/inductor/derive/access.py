@@ -4,7 +4,7 @@ An access is a buffer, an offset and a stride for each loop; if the place follow
 (an index that is read, a view that no strides have) a tag stands for it. Two accesses are the same
 memory in the same order if their dependencies, with loops merged, are equal.
 
-Results during lowering: memory, or what is computed wherever it is read; and views of them.
+Results during lowering: memory, or values that are computed at each read; and views of them.
 
 Memory of a compiled graph while it is derived.
 """
@@ -38,7 +38,7 @@ SPLIT = "split"  # in the tag of what the parts of a sum read, before how many a
 
 
 class Access(NamedTuple):
-    """One load of an element, for each element of a shape. ``tag`` is () where strides tell; else
+    """One load of an element, for each element of a shape. ``tag`` is () if strides tell; else
     they are those of the first step along each dimension, or not known, and ``along`` says of each
     dimension whether the place depends on it, None where it is looked up. ``apart`` are views of
     what was no memory, where these may leave quotients (``quotients.py``)."""
@@ -52,7 +52,7 @@ class Access(NamedTuple):
 
     @property
     def depends(self) -> tuple[bool, ...] | None:
-        """Whether the place depends on each dimension; None where it is looked up."""
+        """Returns whether the place depends on each dimension; None if it is looked up."""
         return self.along if self.tag else tuple(map(bool, self.strides))
 
 
@@ -85,7 +85,7 @@ class Dependency:
 
     @property
     def place(self) -> tuple[Any, ...]:
-        """Where it goes through its memory, with loops made one where they do so in order."""
+        """Returns the place in its memory, with loops merged if they go through it in order."""
         return self.offset, merged(self.loops), self.tag
 
     def is_same(self, other: Dependency) -> bool:
@@ -117,7 +117,8 @@ class Dependency:
         return not self.loops or self.loops[-1][1] in {0, 1}
 
     def steps(self, count: int) -> tuple[int, ...] | None:
-        """How far the first step of each of so many loops leads; None where that is not known."""
+        """Returns the first step of each of so many loops, in elements; None if that is not
+        known."""
         if not self.tag or self.tag[0] == QUOTIENT:
             found = [stride for _, stride in self.loops]
             return (*found, *(0,) * (count - len(found))) if len(found) <= count else None
@@ -153,7 +154,7 @@ def dependency(access: Access, loops: Shape) -> Dependency:
 
 
 def without_quotient(each: Dependency) -> Dependency:
-    """Where it is read once loops are merged, by which a quotient is known to be 0."""
+    """Returns the access with loops merged, by which a quotient is known to be 0."""
     if not each.tag or each.tag[0] != QUOTIENT:
         return each
     return dependency_on(each.memory, each.offset, each.loops, ())
@@ -316,7 +317,7 @@ class Box:
 
     @property
     def is_large(self) -> bool:
-        """Whether it takes too many steps to be computed where it is read."""
+        """Whether it takes too many steps to be computed at each read."""
         if self.most is not None and len(self.reads) + self.most <= MOST_STEPS:
             return False
         return self.cost > MOST_STEPS
@@ -328,7 +329,7 @@ class Box:
 
     @property
     def loads(self) -> tuple[Access, ...]:
-        """What reading it reads."""
+        """Returns the accesses of one read of it."""
         if self.memory is None:
             return self.reads
         return (Access(self.memory, 0, self.memory.strides),)
@@ -351,7 +352,7 @@ class Value:
         return Value(self.box, shape, (*self.views, (step, shape)))
 
     def loads(self) -> tuple[Access, ...]:
-        """What reading it reads, for each of its elements."""
+        """Returns the accesses of one read of it, for each of its elements."""
         found, before = self.box.loads, self.box.shape
         for step, shape in self.views:
             found = tuple([stepped(access, step, before, shape) for access in found])
@@ -359,7 +360,7 @@ class Value:
         return found
 
     def counted(self) -> Iterator[tuple[Access, int]]:
-        """What reading it reads, and how often."""
+        """Returns the accesses of one read of it, and how often each is made."""
         return zip(self.loads(), self.box.times if self.box.memory is None else (1,), strict=True)
 
     def is_cut_along(self, dim: int) -> bool:
@@ -370,13 +371,13 @@ class Value:
 
     @property
     def whole(self) -> int | None:
-        """How many elements the box has, where it is seen in another shape."""
+        """Returns the number of elements of the box, if it is seen in another shape."""
         is_reshaped = any(step[0] == "view" for step, _ in self.views)
         return prod(self.box.shape) if is_reshaped else None
 
     @property
     def steps(self) -> frozenset[Step]:
-        """What is computed wherever it is read."""
+        """Returns the steps that each read computes."""
         if self.box.memory is not None:
             return frozenset()
         found, before = self.box.steps, self.box.shape
@@ -400,7 +401,7 @@ def again(reads: dict[Access, int], access: Access, times: int = 1) -> None:
 
 
 def most_of(each: Operation, boxes: Iterable[Box]) -> int | None:
-    """The most steps of what reads these; None where it is not known of one."""
+    """Returns the most steps of a value that reads these; None if one of them is not known."""
     found = own_steps_of(each)
     for box in boxes:
         if box.memory is None:

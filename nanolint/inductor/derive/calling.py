@@ -100,8 +100,8 @@ def beside_index(table: Access, each: Operation) -> Access | None:
 
 
 def part_of(each: Operation, value: Value) -> Callable[[Access], Access] | None:
-    """How the ``value`` that is put into a part of zeros is read in the loops of the whole; None
-    where that is no simple shift (lowering.py, ``slice_scatter`` and ``select_scatter``)."""
+    """Returns how the ``value`` that is put into a part of zeros is read in the loops of the whole;
+    None if that is not a simple shift (lowering.py, ``slice_scatter`` and ``select_scatter``)."""
     kind, dim, start, *rest = each.settings
     assert isinstance(dim, int)
     if not isinstance(start, int) or start < 0:
@@ -155,7 +155,8 @@ def at_place(read: Access, kept: int, place: tuple[int, ...]) -> Access:
 
 
 def anywhere(access: Access, part: Value, joined: Operation) -> Access | None:
-    """How a part is read, wherever in the whole it is; None where that depends on it."""
+    """Returns how a part is read, in whatever place of the whole; None if that depends on the
+    place."""
     dim = joined.settings[0]
     assert isinstance(dim, int)
     if access.tag and part.shape[dim] == 1:
@@ -195,8 +196,8 @@ def tagged(access: Access, place: int, each: Operation) -> Access:
 
 
 def looked_up(index: Value) -> tuple[str, ...]:
-    """What tells the places that an index leads to from others: dependencies.py names them by
-    how many steps came before, whatever was read."""
+    """Returns the name of the places that an index leads to: dependencies.py names them by how many
+    steps came before, whatever was read."""
     return *sorted(operation_of(each).name for each in index.steps), *(
         "load" for _ in index.loads()
     )

@@ -1,4 +1,4 @@
-"""What takes a device's operations while a function is traced."""
+"""Takes the operations of a device while a function is traced."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Capture(Landing):
         self._broken: NotTraced | None = None
 
     def breaks(self, error: NotTraced, asks: Tensor | None) -> None:
-        """The graph ends here; ``error`` is raised where another one would follow it."""
+        """Ends the graph here; ``error`` is raised if another one would follow it."""
         self._broken = self._broken or error
         if asks is not None and self.makes(asks):
             self.asked.append(asks)
@@ -79,12 +79,12 @@ class Capture(Landing):
 
     @property
     def state(self) -> tuple[object, ...]:
-        """What is decided on the way, beside operations."""
+        """The decisions on the way, in addition to operations."""
         decided = len(self._written), len(self.asked), len(self.hosts)
         return *decided, self._region, self._broken
 
     def of(self, x: Tensor) -> Operation:
-        """The operation behind a tensor; a new input where this graph does not make it.
+        """Returns the operation that makes a tensor; a new input if this graph does not make it.
 
         A model may keep a tensor that another call made: a table of angles, for one.
         """
@@ -208,7 +208,7 @@ class Capture(Landing):
         self.attributes.create(names)
 
     def binds(self, names: dict[str, Any], name: str) -> None:
-        """An attribute is about to be set. Raises NotTraced inside of a checkpoint, where that
+        """An attribute is about to be set. Raises NotTraced inside of a checkpoint, because that
         breaks the graph (torch/_dynamo/variables/higher_order_ops.py)."""
         if self._region and not self.attributes.creates(names):
             raise NotTraced("an attribute that is set inside of a checkpoint")
@@ -216,7 +216,7 @@ class Capture(Landing):
 
     @contextmanager
     def region(self) -> Iterator[None]:
-        """What is made inside is marked; what is inside of a region is of the outer one."""
+        """Marks the operations inside; a region inside of a region belongs to the outer one."""
         before, self._region = self._region, self._region or next(self._regions)
         try:
             yield
@@ -249,7 +249,7 @@ class Capture(Landing):
     def view(
         self, x: Tensor, how: tuple[Any, ...], shape: Shape, strides: Strides, role: Role
     ) -> Tensor:
-        """A view; where a part of it lies is made up where that is not known."""
+        """Returns a view; the place of a part is made up if it is not known."""
         kind, *settings = how
         if None in settings:
             settings = [-next(self._unknown) if each is None else each for each in settings]

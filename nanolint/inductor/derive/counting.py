@@ -168,7 +168,7 @@ def away(
 ) -> frozenset[Step]:
     """These steps, of a result of ``shape``, at elements that lie elsewhere along ``dim``: those
     that have it, or have a part of it taken; in another shape those of ``whole``, the number of all
-    elements. ``is_cut`` where a part is taken, be it from the beginning."""
+    elements. ``is_cut`` if a part is taken, be it from the beginning."""
     place = dim - len(shape)
     elements = prod(shape) if whole is None else whole
 

@@ -70,7 +70,7 @@ class Cut:
 
 
 def cut_as_sums(one: Group, other: Group) -> Cut | None:
-    """What is gained by that; None where that is nothing, or the loops are none of these."""
+    """Returns the gain of that; None if there is none, or the loops are other ones."""
     if one.sums == other.sums or one.is_library or other.is_library:
         return None
     loops, sums = (other, one) if one.sums else (one, other)
@@ -92,7 +92,7 @@ def _by_memory(group: Group) -> dict[Memory, Dependency]:
 
 
 def parts_of(digits: Loops, numel: int, rnumel: int) -> tuple[Loops, Loops] | None:
-    """The loops of so many sums, and those of the elements of each; None where one is of both."""
+    """The loops of so many sums, and those of the elements of each; None if one is of both."""
     left = list(merged(tuple([each for each in digits if each[0] != 1])))
     inner = taken_off(left, rnumel)
     if inner is None or prod(size for size, _ in left) != numel:

@@ -6,7 +6,7 @@ nobody outside of its kernel reads is then no memory at all.
 Which of the pairs that may be launched as one is first: torch/_inductor/choices.py,
 ``FusionScore``.
 
-Where a long chain ends within an operation that is several nodes of PyTorch's graph
+The end of a long chain within an operation that is several nodes of PyTorch's graph
 (torch/_functorch/partitioners.py, ``ban_if_long_fusible_chains``).
 
 Sums over rows and over columns of the same elements: ``MixOrderReduction`` in
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class Score(NamedTuple):
-    """What launching two kernels as one is worth, as Inductor compares it."""
+    """The gain of launching two kernels as one, as Inductor compares it."""
 
     saves: bool
     alike: bool

@@ -104,8 +104,8 @@ def copied_in_order(one: Group, other: Group) -> int:
 
 
 def invert(one: Group, other: Group) -> None:
-    """Let the one kernel of ``other`` go through what it copies in the order in which ``one`` makes
-    it, and write out of order, from now on: nobody reads what it makes where it writes it."""
+    """Lets the one kernel of ``other`` read its source in the order in which ``one`` makes it, and
+    write out of order from now on: nobody reads its result in the order in which it writes it."""
     (kernel,) = other.kernels
     (read,), (write,) = kernel.reads, kernel.writes
     (made,) = (each for each in one.writes if each.memory is read.memory)
@@ -155,14 +155,14 @@ def is_contiguous(group: Group) -> bool:
 
 
 def steps_by_one(group: Group, memory: Memory) -> bool:
-    """Whether the innermost loop does so where it reads this memory."""
+    """Whether the innermost loop does so when it reads this memory."""
     reads = [each for each in group.reads if each.memory is memory]
     return all(each.steps_by_one for each in reads)
 
 
 def goes_through(numbers: Sequence[int]) -> bool:
-    """Whether loops go through so many sums and the elements of each: not where one is partly of
-    the next sum (codegen/simd.py, ``SIMDKernel.is_compatible``)."""
+    """Whether loops go through so many sums and the elements of each: not if one is partly of the
+    next sum (codegen/simd.py, ``SIMDKernel.is_compatible``)."""
     return answer(_can_be_split, [*numbers])
 
 
@@ -184,7 +184,7 @@ def _can_be_split(numbers: list[int]) -> bool:
 def in_order(groups: list[Group], makers: Sequence[Sequence[int]]) -> list[Group]:
     """``topological_sort_schedule``; ``makers`` are the kernels that each kernel waits for.
 
-    Raises NotDerived where groups wait for each other, which PyTorch's never do.
+    Raises NotDerived if groups wait for each other, which PyTorch's never do.
     """
     by_kernel = {each.number: group for group in groups for each in group.kernels}
     name_of = {each.number: each.name for group in groups for each in group.kernels}

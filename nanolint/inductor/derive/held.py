@@ -1,4 +1,4 @@
-"""What a launch holds without memory of its own: what nobody else reads, unless a sum is too long.
+"""Results that a launch holds without memory: nobody else reads them, and no sum is too long.
 
 A sum that is short enough is computed at once; over a longer one its launch goes in loops, of which
 each reads again from memory what another one has made (torch/_inductor/codegen/triton.py).

@@ -1,15 +1,16 @@
-"""What Inductor does to the joint graph before it is cut in two (torch/_inductor/fx_passes).
+"""Inductor's passes over the joint graph before it is cut in two (torch/_inductor/fx_passes).
 
 torch/_inductor/fx_passes/joint_graph.py and post_grad.py (copies and views that change nothing,
 pairs of casts and permutations), torch/_functorch/compile_utils.py (common subexpressions).
 
-What is full of one number, worked out before it runs (torch/_inductor/fx_passes/joint_graph.py,
-``constant_fold_uniform_value``).
+Tensors that are full of one number, worked out before the graph runs
+(torch/_inductor/fx_passes/joint_graph.py, ``constant_fold_uniform_value``).
 
 Attention that is written out, which Inductor makes one call of: torch/_inductor/fx_passes/
 fuse_attention.py, ``_sfdp_pattern_1`` and its kin, before the joint graph is cut in two.
 
-What the call keeps is not derived: such a graph is computed as it is written, which takes more.
+The tensors that the call keeps are not derived: such a graph is computed as it is written, which
+takes more.
 
 Matrix products that torch.compile times with and without padding: torch/_inductor/fx_passes/
 pad_mm.py, which asks for each side of ``mm``, ``addmm`` and ``bmm`` whether it is aligned.
@@ -63,8 +64,8 @@ COMPARED: dict[str, Callable[[float, float], bool]] = {
 
 
 def fold_uniform(graph: Operations) -> Known:
-    """Make what is worked out of numbers alone full of its own; returns the number that each
-    operation is full of, where it is of one."""
+    """Replaces results of numbers alone by tensors full of the number; returns the number that each
+    operation is full of, if it is one."""
     known: Known = {}
     for each in graph.all:
         number = _number_of(each, known)
@@ -85,9 +86,9 @@ def fold_uniform(graph: Operations) -> Known:
 
 
 def is_made_anew(each: Operation, known: Known, handed: Container[Operation] = ()) -> bool:
-    """Whether PyTorch makes what is full of a number, or a view of it, by a call of its own, and so
-    knows its number: not what a view of it shares, where both are read elsewhere or ``handed`` out,
-    nor what does not lie in order."""
+    """Whether PyTorch makes a tensor full of a number, or a view of it, by a call of its own, and
+    so knows its number. It does not if a view shares it and both are read elsewhere or ``handed``
+    out, nor if it does not lie in order."""
     if not is_contiguous(each.shape, each.strides):
         return False
     unseen, read = [base_of(each)], 0
@@ -141,8 +142,8 @@ def _as_kept(each: Operation, number: float) -> float:
 
 
 def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> None:
-    """Leave out what changes nothing and what nobody needs; where it ``learns``, and a partitioner
-    is to cut it, also what is computed twice."""
+    """Leaves out operations that change nothing or that nobody needs; if it ``learns``, and a
+    partitioner is to cut it, also those that are computed twice."""
     graph.drop_dead()
     graph.connect()
     known = fold_uniform(graph)
@@ -365,7 +366,7 @@ def has_attention(operations: Iterable[Operation], *, over_any: bool) -> bool:
 
 
 def drops_weights(operations: Iterable[Operation]) -> bool:
-    """Whether there is such attention with dropout behind its softmax."""
+    """Whether there is such attention with dropout after its softmax."""
     return any(
         each.name == "bmm"
         and each.dtype.itemsize == 2

@@ -1,4 +1,4 @@
-"""What lowering makes: kernels and library calls, and the memory that they read and write."""
+"""Results of lowering: kernels and library calls, and the memory that they read and write."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Kernel:
     """One operation of the scheduler: loops over ``numel`` elements, or ``rnumel`` for each.
 
     ``name`` is Inductor's for what it writes, by which launches are ordered, as texts are.
-    ``mutates`` is memory that it adds to. ``stays`` is whether it was to write where it reads,
-    before its loops were turned around. ``elements`` are the results of a library call that returns
-    several; ``product`` marks cuBLAS's.
+    ``mutates`` is memory that it adds to. ``stays`` is whether it was to write to the memory that
+    it reads, before its loops were turned around. ``elements`` are the results of a library call
+    that returns several; ``product`` marks cuBLAS's.
     """
 
     __slots__ = (
@@ -79,7 +79,7 @@ class Kernel:
 
     def sizes(self, *, merges: bool) -> tuple[int, ...]:
         """Of its loops, as far as what it writes tells them; ``merges`` is whether neighbouring
-        ones are one where all that it reads and writes lies in order
+        ones are one if all that it reads and writes lies in order
         (torch/_inductor/sizevars.py, ``_simplify_loops``)."""
         return tuple(self._sizes(merges=merges)[0])
 

@@ -1,4 +1,5 @@
-"""The backward pass of a graph that is traced: gradients on their way, and where they land."""
+"""The backward pass of a graph that is traced: gradients on their way, and the inputs at which they
+land."""
 
 from __future__ import annotations
 
@@ -54,5 +55,5 @@ class Landing(Writing):
         self._landed[leaf] = self.of(gradient)
 
     def gradient_of(self, learned: Tensor) -> Operation | None:
-        """What lands at an input; None where nothing does."""
+        """Returns the gradient of an input; None if it has none."""
         return self._landed.get(learned.node)

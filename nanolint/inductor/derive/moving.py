@@ -20,7 +20,7 @@ Loops = tuple[tuple[int, int], ...]
 
 
 class Reordered:
-    """Loops of ``one``, or of ``other`` where the first has sums, in an order that makes ``mine``
+    """Loops of ``one``, or of ``other`` if the first has sums, in an order that makes ``mine``
     and ``theirs`` the same."""
 
     def __init__(self, one: Group, other: Group, mine: Dependency, theirs: Dependency) -> None:
@@ -74,7 +74,7 @@ class Reordered:
         return dependency_on(each.memory, each.offset, each.loops, tag, each.numel)
 
     def meet(self, read: Dependency, write: Dependency) -> bool:
-        """Whether what ``other`` reads is then where ``one`` writes it, in the same order."""
+        """Whether ``other`` then reads the places that ``one`` writes, in the same order."""
         if self._is_first:
             return read.offset == write.offset and self._loops(write) == read.loops
         return read.offset == write.offset and self._loops(read) == write.loops

@@ -154,7 +154,8 @@ class Operations:
         self.asserts.clear()
 
     def wanted(self) -> Iterable[Operation]:
-        """What the graph is there for."""
+        """Returns the operations that the graph is needed for: outputs, gradients, writes,
+        asserts."""
         wanted = (*self.outputs, *self.gradients, *self.mutations, *self.asserts)
         return (each for each in wanted if each is not None)
 
@@ -200,12 +201,12 @@ def bases_of(each: Operation) -> Iterator[Operation]:
 
 
 def base_of(each: Operation) -> Operation:
-    """What it is a view of, through all views."""
+    """Returns the operation that it is a view of, through all views."""
     return list(bases_of(each))[-1]
 
 
 def replaced(each: Operation, old: Mapping[Operation, Operation]) -> Operation:
-    """What stands in the place of an operation; itself where nothing does."""
+    """Returns the replacement of an operation; itself if it has none."""
     while each in old:
         each = old[each]
     return each

@@ -1,4 +1,4 @@
-"""Where the joint graph is cut: which results the forward pass keeps for the backward pass.
+"""The cut of the joint graph: which results the forward pass keeps for the backward pass.
 
 torch/_functorch/partitioners.py, ``min_cut_rematerialization_partition``, 2.13.0: a minimal cut
 over bytes, weighed by the distance from the backward pass, in which some results may not be
@@ -9,7 +9,7 @@ A minimal cut of a small network: Dinic's method.
 Of all minimal cuts the one nearest to the sink, as networkx finds it for PyTorch's partitioner:
 a vertex lies on the sink's side if it can still send something there.
 
-Activation checkpointing in a graph: what a region makes is made again in the backward pass.
+Activation checkpointing in a graph: the backward pass makes the results of a region again.
 
 torch/_higher_order_ops/wrap.py marks what is traced inside; the partitioner may save none of it but
 what a later region reads (torch/_functorch/partitioners.py, ``cleanup_recompute_tags``).
@@ -64,7 +64,7 @@ class Network:
     def cut(self, source: int, sink: int) -> list[bool]:
         """For each vertex whether it lies on the source's side.
 
-        Raises ValueError where no cut has a finite capacity.
+        Raises ValueError if no cut has a finite capacity.
         """
         total = 0
         while True:
@@ -150,7 +150,7 @@ SEEDED = frozenset({"flash", "efficient", "cudnn"})
 
 
 def made_again(graph: Operations) -> set[Operation]:
-    """What the partitioner must compute again."""
+    """Returns the operations that the partitioner must compute again."""
     marked = {each for each in graph.all if each.region}
     return {
         each

@@ -56,7 +56,7 @@ class _Unlike(Exception):
 
 
 class Layer:
-    """A call of a layer with ``x``, from here to where it ``ends``.
+    """A call of a layer with ``x``, from here to its end (``ends``).
 
     ``tensors`` are all that the layer holds, in the order that those of its form have them in;
     ``shared`` are tensors that all of them are called with.
@@ -154,8 +154,8 @@ class Layer:
         return {node: found[node] for node in sorted(found, key=lambda node: node.number)}
 
     def copy(self, x: Tensor, tensors: Sequence[Tensor], later: int) -> Tensor | None:
-        """What another layer returns that is called with ``x``, ``later`` calls of functions behind
-        this one; None where it has to be traced."""
+        """Returns the result of another layer that is called with ``x``, ``later`` calls of
+        functions after this one; None if it has to be traced."""
         if not self._may_enter(x, tensors) or self._of_shared() != self.given:
             return None
         return _Copy(self, x, tensors, later).made()
@@ -179,7 +179,7 @@ class _Copy:
         self._wheres: dict[int, Where] = {}  # by the ids of those in the layer, which lives on
 
     def made(self) -> Tensor:
-        """What the call returns."""
+        """Returns the result of the call."""
         of = self._of
         tracer, casts = of.tracer, of.tracer.device.casts
         for each, handed in of.operations.items():
@@ -288,10 +288,10 @@ def capture(
     formulas: Formulas,
     host: Device | None = None,
 ) -> Capture:
-    """The graph of ``forward``, and of its backward pass where something learns.
+    """Returns the graph of ``forward``, and of its backward pass if something learns.
 
     ``given`` are the tensors that it is called with; numbers on the ``host`` are part of it.
-    Raises NotTraced where an operation is not known.
+    Raises NotTraced if an operation is not known.
     """
     tracer = Layered(device, formulas, given)
     casts, device.casts = device.casts, {}

@@ -1,4 +1,4 @@
-"""The memory plans of one traced call: its forward pass and, where it learns, its backward pass.
+"""The memory plans of one traced call: its forward pass and, if it learns, its backward pass.
 
 The plans of a graph, looked for among those of graphs that were the same.
 
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 
 
 class Plans(NamedTuple):
-    """What a simplified graph allocates and frees, without the graph.
+    """The allocations and releases of a simplified graph, without the graph.
 
     ``slots`` are how many its forward pass has, and ``slots_backward`` both together. ``results``
-    are the slots of its outputs, None where an input is handed out; ``tangents`` and ``gradients``
+    are the slots of its outputs, None if an input is handed out; ``tangents`` and ``gradients``
     those of the backward pass, and ``shared`` those of them that others hold, too.
     """
 
@@ -279,8 +279,8 @@ def planned(
     device: Device,
     inductor: Inductor,
 ) -> Plans:
-    """What a simplified graph allocates and frees; see ``Planning``. Casts that change nothing are
-    taken out of it, where PyTorch does so."""
+    """Returns the allocations and releases of a simplified graph; see ``Planning``. Takes casts
+    that change nothing out of it, if PyTorch does so."""
     give_way()
     content = _content(graph, given, weights, device, inductor)
     give_way()

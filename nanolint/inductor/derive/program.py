@@ -80,8 +80,8 @@ class _Result(NamedTuple):
 class Program:
     """The plans of one traced call of ``function``.
 
-    ``leaves`` is all that it is called with, taken apart; ``host`` is where tensors lie that are
-    numbers; ``held`` are the ids of the tensors of the modules that it reaches.
+    ``leaves`` is all that it is called with, taken apart; ``host`` is the device of tensors that
+    are numbers; ``held`` are the ids of the tensors of the modules that it reaches.
     """
 
     def __init__(
@@ -357,14 +357,14 @@ MOST_GRAPHS = 8
 class CompiledFunction:
     """``torch.compile(function)``, to be called as ``function`` is, with pretend tensors.
 
-    ``state`` is what else its graphs depend on, such as whether a module is in training.
-    ``host`` is where tensors lie that are numbers (a learning rate, for one); ``name`` is what a
-    doubt calls it. ``dynamic`` is as ``torch.compile``'s: unless it is False, a graph of symbolic
-    sizes follows where sizes change, which is doubted and judged as one for each. ``most`` is how
-    many graphs PyTorch makes of it; ``held`` are the tensors of the modules that a call reaches,
-    by what it is called with.
+    ``state`` is what else its graphs depend on, such as whether a module is in training. ``host``
+    is the device of tensors that are numbers (a learning rate, for one); ``name`` is what a doubt
+    calls it. ``dynamic`` is as ``torch.compile``'s: unless it is False, a graph of symbolic sizes
+    follows if sizes change, which is doubted and judged as one for each. ``most`` is how many
+    graphs PyTorch makes of it; ``held`` are the tensors of the modules that a call reaches, by what
+    it is called with.
 
-    Where the function has an operation that is not known, it is replayed as it is, eagerly, which
+    If the function has an operation that is not known, it is replayed as it is, eagerly, which
     hardly ever takes less, and the tape says so among its doubts.
     """
 

@@ -1,4 +1,4 @@
-"""What becomes memory, and what is inlined (torch/_inductor/ir.py, ``StorageBox``)."""
+"""Which results become memory, and which are inlined (torch/_inductor/ir.py, ``StorageBox``)."""
 
 from __future__ import annotations
 

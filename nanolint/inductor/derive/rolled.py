@@ -1,4 +1,4 @@
-"""In which loop of a launch each of its kernels runs, where sums are too long to be held at once
+"""The loop of a launch in which each of its kernels runs, if sums are too long to be held at once
 (torch/_inductor/codegen/simd.py, ``generate_node_schedule``)."""
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 
 def in_one(read: Dependency, kept: Shape) -> tuple[tuple[int, int], ...]:
-    """The loops of a read that is split: those that are reduced are one where they lie in order
-    (ir.py, ``_multilayer_wrap_loader``: one index, divided again where that does not cancel)."""
+    """The loops of a read that is split: those that are reduced are one if they lie in order
+    (ir.py, ``_multilayer_wrap_loader``: one index, divided again if that does not cancel)."""
     outer = sum(size != 1 for size in kept)
     return read.loops[:outer] + merged(read.loops[outer:])
 
@@ -64,8 +64,9 @@ def in_order(access: Access, shape: Shape, order: Sequence[int]) -> Dependency:
 
 def in_parts(read: Dependency, shape: Shape, block: int, order: Sequence[int]) -> Dependency | None:
     """How the parts of a sum read, each going on where the one before has ended: in loops over the
-    results in this order, and over a part. None where one loop is not all that a part goes through,
-    but for parts of one sum of everything (``cutting.py`` has such loops of elementwise kernels).
+    results in this order, and over a part. None if one loop is not all that a part goes through,
+    except for parts of one sum of everything (``cutting.py`` has such loops of elementwise
+    kernels).
     """
     *kept, splits = shape
     loops = iter(read.loops)
@@ -92,7 +93,7 @@ def in_parts(read: Dependency, shape: Shape, block: int, order: Sequence[int]) -
 
 def in_views(read: Access, kept: Shape, gone: Shape, parts: Shape) -> Access | None:
     """A read that goes through views, in loops over the parts of each sum and over the elements of
-    a part, where strides tell of all these."""
+    a part, if strides tell of all these."""
     if not read.tag or prod(parts) != prod(gone):
         return None
     found = stepped(read, ("view",), (*kept, *gone), (*kept, *parts))
@@ -101,7 +102,7 @@ def in_views(read: Access, kept: Shape, gone: Shape, parts: Shape) -> Access | N
 
 
 def parts_read(read: Access, kept: Shape, gone: Shape, splits: int, block: int) -> Access:
-    """A read in loops over the parts of each sum and over the elements of a part; where the last
+    """A read in loops over the parts of each sum and over the elements of a part; if the last
     part is shorter, how far it goes in the first steps."""
     shape = (*kept, splits, block)
     if splits * block == prod(gone):
@@ -120,7 +121,7 @@ def parts_read(read: Access, kept: Shape, gone: Shape, splits: int, block: int) 
 
 
 def stepped_by(block: int, read: Access, kept: Shape, gone: Shape) -> Access | None:
-    """How far a read goes from sum to sum, and from part to part, where that is known."""
+    """Returns the steps of a read from sum to sum, and from part to part, if they are known."""
     if len(read.strides) != len(kept) + len(gone):
         return None
     steps = zip(contiguous_strides(gone), gone, read.strides[len(kept) :], strict=True)
@@ -144,8 +145,9 @@ FEWEST_OUTPUTS = 2  # sums a multiprocessor: more are not split
 def inner_splits(
     card: Card, elements: int, outputs: int, threads_per_sm: int | None, whole: tuple[int, int]
 ) -> int:
-    """Where the elements of a sum lie side by side; ``whole`` is what is not split, of few sums
-    and of many; ``threads_per_sm`` are those that the release takes for any card's, if it does."""
+    """Returns the number of parts of a sum whose elements lie side by side; ``whole`` is what is
+    not split, of few sums and of many; ``threads_per_sm`` are those that the release takes for any
+    card's, if it does."""
     sm_count, threads_per_sm = card.multiprocessors, threads_per_sm or card.threads
     most = whole[outputs >= sm_count]
     if outputs >= FEWEST_OUTPUTS * sm_count or elements <= most:
@@ -182,8 +184,8 @@ class Rows(NamedTuple):
 
 
 def rows_before(value: Value, kernels: Sequence[Kernel]) -> Rows | None:
-    """The loops of the reductions that are read, or that what is read was made of, where they are
-    all the same; None of what is memory already."""
+    """The loops of the reductions that are read, or that what is read was made of, if they are
+    all the same; None of a result that is memory already."""
     if value.box.memory is not None:
         return None
     read = dict.fromkeys(access.memory for access in value.box.reads)

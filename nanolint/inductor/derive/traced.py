@@ -62,7 +62,7 @@ class Traced(Tensor):
 
     @property
     def root(self) -> Traced:
-        """What it is a view of, through all views; itself where it is none."""
+        """The tensor that it is a view of, through all views; itself if it is not a view."""
         found = self
         while found.source is not None:
             found = found.source
@@ -95,7 +95,7 @@ class _Hole:
 
 
 def hollow(found: Any) -> Any:
-    """What was returned, with holes in the place of tensors."""
+    """Returns the result of the function with holes in the place of tensors."""
     if isinstance(found, Tensor):
         return _Hole()
     if isinstance(found, (list, tuple)):
@@ -106,7 +106,7 @@ def hollow(found: Any) -> Any:
 
 
 def filled(pattern: Any, results: Any) -> Any:
-    """The results in the places where the model returned tensors."""
+    """Returns the results in the places of the tensors that the model returned."""
     if isinstance(pattern, _Hole):
         return next(results)
     if isinstance(pattern, (list, tuple)):

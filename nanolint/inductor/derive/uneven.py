@@ -2,11 +2,11 @@
 
 Places that stay quotients: torch/_inductor/sizevars.py, ``_simplify_with_ranges``, before 2.12.
 
-What is no memory yet is seen in another shape by quotients and remainders of one index (ir.py,
-``View.dynamic_reshape_indexer``). Where that index is a sum of loops, a quotient is dropped that
-is known to be 0: since 2.12 whatever is left in it, before only of one loop. So (8, 256, 4) seen as
-(8192,) and as (8, 256, 4) again was read at ``1024*i + 4*j + k + 1024*((4*j + k)//1024)``, which is
-not the place that another kernel writes, for all that the scheduler knows.
+A result that is not memory yet is seen in another shape by quotients and remainders of one index
+(ir.py, ``View.dynamic_reshape_indexer``). If that index is a sum of loops, a quotient is dropped
+that is known to be 0: since 2.12 whatever is left in it, before only of one loop. So (8, 256, 4)
+seen as (8192,) and as (8, 256, 4) again was read at ``1024*i + 4*j + k + 1024*((4*j + k)//1024)``,
+which is not the place that another kernel writes, for all that the scheduler knows.
 
 How far the first step along each dimension of a view leads in memory, if no strides tell all
 of them: by these Inductor orders loops and dimensions (torch/_inductor/sizevars.py,
@@ -118,7 +118,8 @@ Place = tuple[int, ...]
 
 
 def first_steps(tag: tuple[Any, ...]) -> Strides:
-    """Of strides, a shape, and views of these (see ``access.py``); () where there is more to it."""
+    """Returns those of ``tag``: strides, a shape, and views of these (``access.py``); () of
+    others."""
     end = len(tag)
     while end > 2 and _is_view(tag[end - 2]):
         end -= 2

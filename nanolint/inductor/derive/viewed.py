@@ -1,4 +1,4 @@
-"""Memory that is gone through views, one behind another, as loops of its own
+"""Memory that is read through views, one after another, as loops of its own
 (torch/_inductor/sizevars.py and invert_expr_analysis.py)."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ INVERTED = frozenset({"view", "permute"})  # views that lead to each element onc
 
 @of_sizes
 def merged(loops: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Neighbouring loops made one where they lie in order."""
+    """Returns the loops, with neighbours made one if they lie in order."""
     found: list[tuple[int, int]] = []
     for size, stride in loops:
         if found and found[-1][1] == stride * size:
@@ -27,8 +27,8 @@ def merged(loops: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
 
 
 def through_views(tag: tuple[Any, ...]) -> tuple[tuple[int, int], ...] | None:
-    """The loops of an access that no strides tell, where views in other shapes and orders are all
-    that there is between: finer ones than its dimensions (invert_expr_analysis.py, ``Term``)."""
+    """Returns the loops of an access that no strides tell, if only views in other shapes and orders
+    are between: finer ones than its dimensions (invert_expr_analysis.py, ``Term``)."""
     dims = _digits(tag) if _is_viewed(tag) else None
     if dims is None:
         return None
@@ -36,7 +36,7 @@ def through_views(tag: tuple[Any, ...]) -> tuple[tuple[int, int], ...] | None:
 
 
 def strides_through(tag: tuple[Any, ...]) -> Strides | None:
-    """The strides that such views have together, where each dimension has but one loop
+    """Returns the strides that such views have together, if each dimension has one loop
     (sizevars.py, ``simplify_with_ranges``)."""
     dims = _digits(tag) if _is_viewed(tag) else None
     if dims is None:
@@ -83,8 +83,8 @@ def _digits(tag: tuple[Any, ...]) -> tuple[tuple[tuple[int, int], ...], ...] | N
 
 
 def taken_off(left: list[tuple[int, int]], steps: int) -> list[tuple[int, int]] | None:
-    """The innermost loops of ``left`` that go so many steps together, which are taken off it; None
-    where these are no whole part of a loop."""
+    """Takes the innermost loops that go so many steps together off ``left`` and returns them; None
+    if these are not a whole part of a loop."""
     found: list[tuple[int, int]] = []
     while steps != 1:
         if not left:

@@ -1,13 +1,13 @@
-"""What a traced function writes: into tensors, and to attributes of objects that were there.
+"""Writes of a traced function: into tensors, and to attributes of objects that were there.
 
 Writing into tensors while they are traced: a new result for all that look at the memory.
 
-As torch/csrc/functorch and FunctionalTensorWrapper.cpp do it: what is written into a view goes back
+As torch/csrc/functorch and FunctionalTensorWrapper.cpp do it: a write into a view goes back
 through its steps, and other views are made anew when they are asked for.
 
 Attributes that a compiled function sets on objects that are there before it.
 
-What is left on one when the function ends is handed out by its graph, after what it returns, and
+The values on them when the function ends are handed out by its graph, after its results, and
 set again at the end of each call (torch/_dynamo/side_effects.py, ``codegen_update_mutated``).
 """
 
@@ -41,7 +41,7 @@ class Writing:
     learns_written = False  # whether a gradient flows into what is written
 
     def of(self, x: Tensor) -> Operation:
-        """The operation behind a tensor."""
+        """Returns the operation that makes a tensor."""
         raise NotImplementedError
 
     def input(self, x: Tensor) -> Operation:
@@ -70,7 +70,7 @@ class Writing:
         return x.made
 
     def write(self, x: Tensor, inputs: Sequence[Tensor]) -> None:
-        """What is written into x is a new result that x holds from now on."""
+        """Makes a new result of a write into ``x``, which ``x`` holds from now on."""
         (first, *others) = inputs
         same = first is not x and not others and first.shape == x.shape and first.dtype is x.dtype
         made = self.of(first)
@@ -117,7 +117,7 @@ class Writing:
         )
 
     def root(self, x: Tensor) -> Tensor | None:
-        """What a tensor is a part of; None where it is none."""
+        """Returns the tensor that ``x`` is a view of; None if it is not a view."""
         return x.root if isinstance(x, Traced) and x.source is not None and x.is_view else None
 
     def seen_anew(self, x: Tensor) -> Tensor:
@@ -153,7 +153,8 @@ class Writing:
         return Traced(whole.device, seen, whole.role)
 
     def result(self, x: Tensor) -> Operation:
-        """What is handed out; of a given tensor itself, whatever was written into it."""
+        """Returns the operation to hand out; a given tensor itself, whatever was written into
+        it."""
         return self.input(x) if id(x) in self._written else self.of(x)
 
     def write_back(self) -> None:
@@ -178,7 +179,7 @@ _MISSING = object()
 
 
 class Attributes:
-    """What is set while a function is traced, in the order of the first time."""
+    """Attributes that are set while a function is traced, in the order of the first time."""
 
     def __init__(self) -> None:
         self._bound: dict[tuple[int, str], tuple[dict[str, Any], Any]] = {}
@@ -203,7 +204,7 @@ class Attributes:
         self._created.clear()
 
     def kept(self, is_made: Callable[[Tensor], bool]) -> Kept:
-        """What is left on them. Raises NotTraced where that is no result of the graph."""
+        """Returns the values on them. Raises NotTraced if one is not a result of the graph."""
         patterns, results = [], list[Tensor]()
         for (_, name), (names, _) in self._bound.items():
             if name not in names:
@@ -220,7 +221,7 @@ class Attributes:
         return [(names, name, old) for (_, name), (names, old) in self._bound.items()]
 
     def replaced(self) -> Iterable[Tensor]:
-        """What was on them before."""
+        """Returns the values that were on them before."""
         for _, old in self._bound.values():
             yield from (each for each in flat(old) if isinstance(each, Tensor))
 

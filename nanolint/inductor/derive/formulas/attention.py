@@ -215,7 +215,7 @@ def flash_three(t: Capture, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def padded(t: Capture, x: Tensor) -> Tensor:
-    """Each head with zeros behind it."""
+    """Each head with zeros after it."""
     width = x.shape[-1]
     shape = (*x.shape[:-1], _up(width, 8))
     out = t.make("pad", POINTWISE, (x,), shape, x.dtype, x.role.made("padded q, k or v"), cost=4)

@@ -1,4 +1,4 @@
-"""The largest, the order, and where they are: library calls, scans and reductions by index."""
+"""The largest, the order, and their places: library calls, scans and reductions by index."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _truth(t: Capture, name: str, x: Tensor, dim: Dimensions, keepdim: bool) -> 
 
 
 def one_hot(t: Capture, x: Tensor, num_classes: int = -1) -> Tensor:
-    """A comparison with the classes' numbers (Onehot.cpp, where tensors have no values)."""
+    """A comparison with the classes' numbers (Onehot.cpp, for tensors without values)."""
     if num_classes < 0:
         raise DataDependent("one_hot without num_classes")
     if Inductor.of(t.device.release).asserts_classes:
@@ -175,7 +175,7 @@ def _assert_all(t: Capture, mask: Tensor) -> None:
 
 
 def cumsum(t: Capture, x: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:
-    """``aten.cumsum``: a scan, whose gradient is a scan from behind."""
+    """``aten.cumsum``: a scan, whose gradient is a scan from the end."""
     before, over = x.dtype, normalized(dim, x.ndim)
     with t.device.no_grad():
         out = _scan(t, cast(x, dtype or summed_type(x)), over)
@@ -193,7 +193,7 @@ def _scan(t: Capture, x: Tensor, over: int) -> Tensor:
 
 
 def flip(t: Capture, x: Tensor, *dims: int | Sequence[int]) -> Tensor:
-    """``aten.flip``: elements from behind."""
+    """``aten.flip``: elements from the end."""
     over = [normalized(dim, x.ndim) for dim in sizes_of(dims)]
     strides = like_strides(x.shape, x.strides)
     role = x.role.made("flipped")
@@ -205,7 +205,7 @@ def product(
     t: Capture, x: Tensor, dim: int | None = None, keepdim: bool = False, *,
     dtype: Dtype | None = None,
 ) -> Tensor:  # fmt: skip
-    """``aten.prod``, whose gradient asks where zeros are."""
+    """``aten.prod``, whose gradient asks for the places of zeros."""
     if x.requires_grad and t.device.grad_enabled:
         raise NotTraced("the gradient of prod")
     made = dtype or summed_type(x)

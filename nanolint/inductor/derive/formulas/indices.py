@@ -52,8 +52,8 @@ def into_zeros(
 
 
 def sorting(t: Capture, indices: Sequence[Tensor], rows: int) -> tuple[tuple[str, int], ...]:
-    """What adding by an index takes that ATen sorts (cuda/Indexing.cu), as ``sort_scratch`` of
-    ops/indexing.py. Raises NotVerified for several."""
+    """Bytes that adding by an index takes that ATen sorts (cuda/Indexing.cu), as ``sort_scratch``
+    of ops/indexing.py. Raises NotVerified for several."""
     if len(indices) != 1:
         raise NotVerified("the gradient of several indices in half precision")
     (index,) = indices
@@ -201,7 +201,7 @@ def put(t: Capture, x: Tensor, indices: Sequence[Tensor | None], values: Tensor)
 
 
 def arange(t: Capture, count: int, start: Number, step: Number, dtype: Dtype) -> Tensor:
-    """``aten.arange``: whole numbers, multiplied and moved where others are asked for
+    """``aten.arange``: whole numbers, multiplied and moved if others are asked for
     (torch/_refs)."""
     whole = isinstance(start, int) and isinstance(step, int)
     if dtype.kind < FLOATING and whole:

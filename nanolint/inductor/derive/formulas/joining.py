@@ -50,7 +50,7 @@ def cat(t: Capture, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 
 def stacked(t: Capture, tensors: Sequence[Tensor], dim: int) -> Tensor:
-    """``aten.stack``: what is joined along the dimension behind, if there is one, and seen in the
+    """``aten.stack``: joined along the next dimension, if there is one, and seen in the
     other shape (torch/_refs/__init__.py); its gradients are of one index each."""
     first = tensors[0]
     along = normalized(dim, first.ndim + 1)
@@ -68,7 +68,7 @@ def stacked(t: Capture, tensors: Sequence[Tensor], dim: int) -> Tensor:
 
 
 def repeat(t: Capture, x: Tensor, *sizes: int | Sequence[int]) -> Tensor:
-    """``aten.repeat``: each element is read where it is needed; its gradient is a sum
+    """``aten.repeat``: each element is read when it is needed; its gradient is a sum
     (FunctionsManual.cpp, ``repeat_backward``)."""
     times = sizes_of(sizes)
     before = x.shape

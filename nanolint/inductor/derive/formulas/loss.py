@@ -100,7 +100,7 @@ def squares(
 
 
 def smooth_l1(t: Capture, x: Tensor, target: Tensor, reduction: str, beta: Number) -> Tensor:
-    """``smooth_l1_loss``: squares of what is small, beside the rest itself."""
+    """``smooth_l1_loss``: squares of small differences, and the others as they are."""
 
     def loss(difference: Tensor) -> Tensor:
         away = abs(difference)
@@ -175,7 +175,7 @@ def nll_loss_nd(
     reduction: str,
 ) -> Tensor:
     """``nll_loss_nd`` (aten/src/ATen/native/LossNLL.cpp): classes in the second dimension. Autocast
-    knows only ``nll_loss`` and ``nll_loss2d``, behind the views."""
+    knows only ``nll_loss`` and ``nll_loss2d``, after the views."""
     if weight is not None:
         raise NotDerived("a loss of weighted classes")
     role = log.role.made("log-probabilities", log.role.dims)

@@ -49,13 +49,13 @@ def reduce(
 
 
 def dimensions(x: Tensor, dim: Dimensions) -> tuple[int, ...]:
-    """All of them where none is named."""
+    """Returns the dimensions; all of them if none is named."""
     dims = (dim,) if isinstance(dim, int) else dim or ()
     return tuple(sorted(normalized(each, x.ndim) for each in dims)) or tuple(range(x.ndim))
 
 
 def restored(x: Tensor, shape: Shape, over: Sequence[int], keepdim: bool) -> Tensor:
-    """What was reduced, repeated to the whole shape."""
+    """Returns a reduced tensor, repeated to the whole shape."""
     return expand(_kept(x, shape, over, keepdim), shape)
 
 

@@ -53,7 +53,7 @@ def deviation(
     *,
     correction: Number | None = None,
 ) -> Tensor:
-    """``aten.std``, the root of the variance; no gradient flows where it is 0."""
+    """``aten.std``, the root of the variance; no gradient flows if it is 0."""
     less = correction if correction is not None else int(unbiased)
     over = dimensions(x, dim)
     with t.device.no_grad():
