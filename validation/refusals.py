@@ -95,6 +95,13 @@ INSIDE = {
     "a row of a table": "net[0](torch.arange(97, device='cuda'))",
     "the last row of a table": "net[0](torch.arange(90, 96, device='cuda'))",
     "numbers by chance": "net[0](torch.randint(9000, (64, 64), device='cuda'))",
+    "one number by chance": "torch.manual_seed(0); net[0](torch.randint(100, (1,),"
+    " device='cuda').expand(4096))",
+    "ignored by chance": "F.cross_entropy(torch.zeros(4096, 9, device='cuda'), torch.randint(10,"
+    " (4096,), device='cuda'), ignore_index=9)",
+    "ignored by place": "F.cross_entropy(torch.zeros(4096, 9, device='cuda'), torch.randint(10,"
+    " (4096,), device='cuda'), None, None, 9)",
+    "shift by alpha": "net[0](torch.add(torch.arange(96, device='cuda'), 4, alpha=0))",
     "an index": "h[0][torch.arange(1, 10, device='cuda')]",
     "an index that was changed": "y = torch.arange(97, device='cuda'); y %= 96; net[0](y)",
     "a part of a table's rows": "net[0](torch.arange(99, device='cuda')[None, :96])",

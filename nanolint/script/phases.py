@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 TRAINING = frozenset({Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER})
 EVALUATIONS = (Phase.EVAL, Phase.EVAL_LATE)
-
-
 BEFORE = "before step 1"
 
 

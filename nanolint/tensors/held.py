@@ -45,15 +45,15 @@ Held: TypeAlias = "range | Drawn | None"  # a range lies along the last dimensio
 
 SAME = frozenset(
     {
-        *("view", "reshape", "flatten", "unsqueeze", "squeeze", "expand", "contiguous", "to"),
-        *("long", "int", "cuda", "cpu", "clone", "detach", "expand_as", "view_as", "type"),
-        *("pin_memory", "repeat", "broadcast_to", "data"),
+        *("view", "reshape", "flatten", "unsqueeze", "squeeze", "contiguous", "to", "long", "int"),
+        *("cuda", "cpu", "clone", "detach", "view_as", "type", "pin_memory", "data"),
     }
 )
+COPIES = frozenset({"expand", "expand_as", "broadcast_to", "repeat"})  # a number stands often
 MAKES = frozenset({"arange", "full", "full_like", "new_full"})
 SHIFTS = {"__add__": 1, "__radd__": 1, "add": 1, "__sub__": -1, "sub": -1}
-LOOKS_UP = frozenset({"embedding", "cross_entropy", "nll_loss", "index_select", "__getitem__"})
-FOLLOWED = frozenset({*SAME, *MAKES, *SHIFTS, "__getitem__"})
+LOOKS_UP = frozenset({"embedding", "cross_entropy", "nll_loss", "__getitem__"})
+FOLLOWED = frozenset({*SAME, *COPIES, *MAKES, *SHIFTS, "__getitem__"})
 
 
 def of(x: object) -> Held:
@@ -67,7 +67,7 @@ def of(x: object) -> Held:
 def follow(name: str, made: object, given: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Note what the result of an operation holds."""
     if isinstance(made, Tensor) and made.dtype in (INT64, INT32) and made.numel:
-        found = _made(name, given, named) if name in MAKES else _handed_on(name, given)
+        found = _made(name, given, named) if name in MAKES else _handed_on(name, given, named)
         is_along = type(found) is range and len(found) in (1, *made.shape[-1:])
         made.held = found if is_along or type(found) is Drawn else None
 
@@ -83,12 +83,14 @@ def _made(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> Held:
     return range(value, value + 1) if type(value) is int else None
 
 
-def _handed_on(name: str, given: Sequence[Any]) -> Held:
+def _handed_on(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> Held:
     held = of(given[0]) if given else None
     if held is None or name in SAME:
         return held
+    if name in COPIES:  # of numbers by chance there are fewer then than the tensor has elements
+        return None if isinstance(held, Drawn) else held
     if name in SHIFTS:
-        by = given[1] if len(given) == 2 else None
+        by = given[1] if len(given) == 2 and not named else None
         if type(by) is not int:
             return None
         by *= SHIFTS[name]
@@ -122,7 +124,7 @@ def look_up(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> None:
             _within(first, second.shape[0], "index out of range in self")
         elif first.ndim and second.dtype is INT64:
             classes = first.shape[min(1, first.ndim - 1)]
-            ignored = named.get("ignore_index", -100)
+            ignored = named.get("ignore_index", given[4] if len(given) > 4 else -100)
             _within(second, classes, "Target {number} is out of bounds.", ignored)
     elif name == "__getitem__" and isinstance(given[1], Tensor) and given[0].ndim:
         rows = given[0].shape[0]
@@ -139,6 +141,8 @@ def _within(
     least = -rows if wraps else 0
     if isinstance(held, Drawn):
         inside = max(0, min(held.high, rows) - max(held.low, least))
+        if type(ignored) is int and held.low <= ignored < held.high and not least <= ignored < rows:
+            inside += 1
         if (inside / max(1, held.high - held.low)) ** index.numel >= NEVER:
             return
         number = held.high - 1 if held.high > rows else held.low
