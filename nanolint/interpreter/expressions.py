@@ -335,7 +335,7 @@ def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Value:
     try:
         return machine.item(owner, index)
     except KeyError as error:
-        lacks = type(owner) is dict and machine.lacks(ast.unparse(node.value), index)
+        lacks = type(owner) is dict and machine.lacks(owner, ast.unparse(node.value), index)
         if lacks:
             certain(error)
         raise

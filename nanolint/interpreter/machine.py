@@ -186,7 +186,7 @@ class Machine:
         """Whether one of these stands in the program's text."""
         raise NotImplementedError
 
-    def lacks(self, _dictionary: str, _key: Value) -> bool:
+    def lacks(self, _owner: dict[Value, Value], _name: str, _key: Value) -> bool:
         """Whether a dictionary of this name is known to lack a key in the run, too."""
         return False
 

@@ -13,16 +13,17 @@ if TYPE_CHECKING:
     from nanolint.interpreter.values import Value
 
 
-def never_set(texts: Iterable[str], name: str, key: Value) -> bool:
+def never_set(texts: Iterable[str], name: str, key: Value, *, is_global: bool) -> bool:
     """Whether the dictionary ``name`` is written out whole wherever it is bound, and none of
     ``texts`` could put ``key`` into one of that name: ``config = {k: globals()[k] for k in keys}``.
+    An argument of that name is another dictionary if ``is_global``.
     """
     nodes = [each for tree in map(parsed, texts) if tree is not None for each in ast.walk(tree)]
     bound = [each for each in nodes if _binds(each, name)]
     return (
         bool(bound)
         and all(map(_is_written_out, bound))
-        and not any(_may_set(each, name, key) for each in nodes)
+        and not any(_may_set(each, name, key, is_global=is_global) for each in nodes)
     )
 
 
@@ -42,9 +43,9 @@ def _is_written_out(node: ast.AST) -> bool:
     )
 
 
-def _may_set(node: ast.AST, name: str, key: Value) -> bool:
+def _may_set(node: ast.AST, name: str, key: Value, *, is_global: bool) -> bool:
     if isinstance(node, ast.arg):
-        return node.arg == name
+        return node.arg == name and not is_global
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         return any((each.asname or each.name) == name for each in node.names)
     if isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Store):

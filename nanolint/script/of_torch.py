@@ -139,8 +139,8 @@ def _without_bounds(machine: Script) -> Native:
         if bounds:
             high = given[len(bounds) - 1]
             low = given[0] if len(bounds) == 2 else low
-        if type(low) is type(high) is int and not any(map(machine.made_up.has, (low, high))):
-            found.held = held.Drawn(low, high)
+        if not any(map(machine.made_up.has, (low, high))):
+            found.held = held.drawn(low, high)
         return chances.start(machine, found)
 
     return Native("randint", randint, plain=False)

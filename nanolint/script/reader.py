@@ -221,8 +221,10 @@ class Reader(Values):
         asks = not typed and any("sys.argv" in each for each in here)
         return bool(self.presumes or self.made_up.compared or asks)
 
-    def lacks(self, dictionary: str, key: Value) -> bool:
-        return never_set((each.text for each in self._sources.values()), dictionary, key)
+    def lacks(self, owner: dict[Value, Value], name: str, key: Value) -> bool:
+        is_global = self.imported[MAIN].names.get(name) is owner
+        texts = (each.text for each in self._sources.values())
+        return never_set(texts, name, key, is_global=is_global)
 
     @property
     def counted(self) -> tuple[ast.stmt, int] | None:

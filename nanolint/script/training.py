@@ -27,6 +27,7 @@ from nanolint.script.grad_scaler import GradScaler
 from nanolint.source.python import python_tree
 from nanolint.source.updates import STEP, updates
 from nanolint.tape.constants import GRAD_NORM_CHUNK
+from nanolint.tape.symbolic import Symbolic
 from nanolint.tape.tape import Component
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.names import METHODS
@@ -197,7 +198,8 @@ def _in_range(settings: Value) -> None:
     for name, (called, most) in RANGES.items():
         value = settings.get(name)
         for place, each in enumerate(value if type(value) in (tuple, list) else (value,)):
-            if type(each) in (int, float, Watched) and not (each >= 0 and (each < most)):
+            is_number = type(each) in (int, float, Watched, Symbolic)
+            if is_number and not (each >= 0 and (most == inf or each < most)):
                 shown = f"{called} {place}" if name == "betas" else called
                 raise certain(ValueError(f"Invalid {shown}: {each}"), Cause.ARGUMENT)
 

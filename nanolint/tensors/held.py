@@ -7,8 +7,9 @@ does not hand on is not known, and neither is what a program has written into.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nanolint.tape.symbolic import Symbolic, answer, bounds, plain
 from nanolint.tensors.dtypes import INT32, INT64
 from nanolint.tensors.tensor import Tensor
 from nanolint.tensors.unknown import Refused
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
 NEVER = 1e-9  # a chance that is none
 
 
-class Drawn(NamedTuple):
-    """Numbers by chance, from ``low`` to below ``high``."""
+class Held(NamedTuple):
+    """Whole numbers from ``low`` to below ``high``: each once along the last dimension, one
+    everywhere, or any by chance. The bounds may be symbolic."""
 
-    low: int
-    high: int
+    low: Any
+    high: Any
+    by_chance: bool = False
 
 
 class Beyond(Exception):
@@ -41,8 +44,6 @@ class Beyond(Exception):
         return Refused(f"CUDA error: device-side assert triggered ({where})", of_index=True)
 
 
-Held: TypeAlias = "range | Drawn | None"  # a range lies along the last dimension
-
 SAME = frozenset(
     {
         *("view", "reshape", "flatten", "unsqueeze", "squeeze", "contiguous", "to", "long", "int"),
@@ -56,60 +57,76 @@ LOOKS_UP = frozenset({"embedding", "cross_entropy", "nll_loss", "__getitem__"})
 FOLLOWED = frozenset({*SAME, *COPIES, *MAKES, *SHIFTS, "__getitem__"})
 
 
-def of(x: object) -> Held:
+def of(x: object) -> Held | None:
     """The numbers that a tensor holds."""
     if not isinstance(x, Tensor) or (x.storage is not None and x.storage.changed):
         return None
-    found: Held = x.held
+    found: Held | None = x.held
     return found
+
+
+def drawn(low: object, high: object) -> Held | None:
+    """Numbers by chance between bounds that are known."""
+    return Held(low, high, by_chance=True) if _are_known(low, high) else None
 
 
 def follow(name: str, made: object, given: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Note what the result of an operation holds."""
     if isinstance(made, Tensor) and made.dtype in (INT64, INT32) and made.numel:
         found = _made(name, given, named) if name in MAKES else _handed_on(name, given, named)
-        is_along = type(found) is range and len(found) in (1, *made.shape[-1:])
-        made.held = found if is_along or type(found) is Drawn else None
+        if found is not None and not found.by_chance:
+            count = found.high - found.low
+            if count != 1 and (not made.shape or count != made.shape[-1]):
+                found = None
+        made.held = found
 
 
-def _made(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> Held:
-    numbers = [each for each in given if type(each) is int]
+def _are_known(*numbers: object) -> bool:
+    return all(type(each) in (int, Symbolic) for each in numbers)
+
+
+def _made(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> Held | None:
     if name == "arange":
-        ends = named.get("start", 0), named.get("end"), named.get("step", 1)
-        bounds: list[Any] = [*(numbers or ends)]
-        whole = len(numbers) == len(given) and all(type(each) is int for each in bounds)
-        return range(*bounds) if whole and len(bounds) <= 3 and 0 not in bounds[2:] else None
+        ends = given or (named.get("start", 0), named.get("end"), named.get("step", 1))
+        low, high, step = (0, *ends, 1) if len(ends) == 1 else (*ends, 1)[:3]
+        return Held(low, high) if _are_known(low, high) and step == 1 else None
     value = named.get("fill_value", given[-1] if len(given) > 1 else None)
-    return range(value, value + 1) if type(value) is int else None
+    return Held(value, value + 1) if _are_known(value) else None
 
 
-def _handed_on(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> Held:
+def _handed_on(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> Held | None:
     held = of(given[0]) if given else None
     if held is None or name in SAME:
         return held
     if name in COPIES:  # of numbers by chance there are fewer then than the tensor has elements
-        return None if isinstance(held, Drawn) else held
+        return None if held.by_chance else held
     if name in SHIFTS:
-        by = given[1] if len(given) == 2 and not named else None
-        if type(by) is not int:
+        if len(given) != 2 or named or not _are_known(given[1]):
             return None
-        by *= SHIFTS[name]
-        if isinstance(held, Drawn):
-            return Drawn(held.low + by, held.high + by)
-        return range(held.start + by, held.stop + by, held.step)
+        by = given[1] * SHIFTS[name]
+        return held._replace(low=held.low + by, high=held.high + by)
     index = given[1] if type(given[1]) is tuple else (given[1],)
-    if any(type(each) not in (int, slice, type(None), type(...)) for each in index):
+    if any(type(each) not in (int, Symbolic, slice, type(None), type(...)) for each in index):
         return None
     last = [each for each in index if each is not None]
-    if isinstance(held, Drawn) or len(held) == 1 or not last:
+    if held.by_chance or not last or last[-1] is ...:
         return held
-    part = last[-1]
-    if part is ... or (len(last) < given[0].ndim and ... not in last):
+    if len(last) < given[0].ndim and ... not in last:
         return held
-    if isinstance(part, int):
-        return range(held[part], held[part] + 1)
-    ends = part.start, part.stop, part.step
-    return held[part] if all(type(each) in (int, type(None)) for each in ends) else None
+    return _part(held, last[-1])
+
+
+def _part(held: Held, part: Any) -> Held | None:
+    """What an index or a slice along the last dimension leaves."""
+    if held.high - held.low == 1:
+        return held
+    if type(part) is not slice:
+        number = part + (held.low if part >= 0 else held.high)
+        return Held(number, number + 1)
+    if not all(each is None or _are_known(each) for each in (part.start, part.stop, part.step)):
+        return None
+    start, stop, step = bounds(part, held.high - held.low)
+    return Held(held.low + start, held.low + stop) if step == 1 else None
 
 
 def look_up(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> None:
@@ -128,28 +145,29 @@ def look_up(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> None:
             _within(second, classes, "Target {number} is out of bounds.", ignored)
     elif name == "__getitem__" and isinstance(given[1], Tensor) and given[0].ndim:
         rows = given[0].shape[0]
-        words = f"index {{number}} is out of bounds for dimension 0 with size {rows}"
+        words = f"index {{number}} is out of bounds for dimension 0 with size {plain(rows)}"
         _within(given[1], rows, words, wraps=True)
 
 
 def _within(
-    index: Tensor, rows: int, words: str, ignored: object = None, *, wraps: bool = False
+    index: Tensor, rows: Any, words: str, ignored: object = None, *, wraps: bool = False
 ) -> None:
     held = of(index)
-    if held is None or type(rows) is not int:
+    if held is None or not _are_known(rows):
         return
     least = -rows if wraps else 0
-    if isinstance(held, Drawn):
-        inside = max(0, min(held.high, rows) - max(held.low, least))
-        if type(ignored) is int and held.low <= ignored < held.high and not least <= ignored < rows:
+    if answer(_is_beyond, [*held, least, rows, index.numel, ignored]):
+        low, high, rows, least = map(plain, (held.low, held.high, rows, least))
+        number = high - 1 if high > rows else low
+        raise Beyond(index, number, rows, words.format(number=number))
+
+
+def _is_beyond(numbers: list[Any]) -> bool:
+    """Whether some of the numbers that are held, except the ignored one, are not in the table."""
+    low, high, by_chance, least, rows, count, ignored = numbers
+    if by_chance:
+        inside = max(0, min(high, rows) - max(low, least))
+        if type(ignored) is int and low <= ignored < high and not least <= ignored < rows:
             inside += 1
-        if (inside / max(1, held.high - held.low)) ** index.numel >= NEVER:
-            return
-        number = held.high - 1 if held.high > rows else held.low
-    else:
-        ends = [each for each in (held[-1], held[0]) if each != ignored]
-        beyond = [each for each in ends if not least <= each < rows]
-        if not beyond:
-            return
-        number = beyond[0]
-    raise Beyond(index, number, rows, words.format(number=number))
+        return bool((inside / max(1, high - low)) ** count < NEVER)
+    return any(not least <= each < rows for each in (low, high - 1) if each != ignored)

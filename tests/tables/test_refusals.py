@@ -16,6 +16,7 @@ from nanolint.source.text import apply_edits
 from validation.refusals import INSIDE, WRITTEN, scripts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 ROWS = json.loads(WRITTEN.read_text("utf-8"))
@@ -30,6 +31,7 @@ OTHER_WORDS = frozenset(
 # The host raises IndexError, a card an error that is reported at some later line.
 ASSERTED = ("RuntimeError", "CUDA error: device-side assert triggered")
 ON_CARD = frozenset({"a row of a table", "numbers by chance", "an index", "class beyond"})
+LOOKS_UP = "nn.functional.embedding(torch.arange(COUNT, device='cuda'), net[0].weight[:96])"
 
 
 @pytest.fixture(scope="module", name="setup")
@@ -114,3 +116,28 @@ def test_compiled_code_is_checked_as_any_other(name: str, setup: Setup, tmp_path
         path = tmp_path / "train.py"
         path.write_text(text)
         assert len(lint(text, path, setup).diagnostics) == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "values"),
+    [
+        ("ROWS = 96", ((96, False), (97, False), (98, False), (40, True), (99, False))),
+        ("COUNT = 8", ((8, False), (9, False), (10, False), (97, True), (98, True), (11, False))),
+        ("BETA = 0", ((0, False), (0.5, False), (1, True), (2, True))),
+    ],
+)
+def test_what_was_read_before_changes_nothing(
+    old: str, values: Sequence[tuple[float, bool]], setup: Setup, tmp_path: Path
+) -> None:
+    """Runs that differ in a number alone share a reading; what refuses one may take another."""
+    named = "ROWS = 96\nCOUNT = 8\nBETA = 0\nnet = "
+    script = (
+        SCRIPTS["mm fits"].replace("net = ", named, 1).replace("Embedding(96", "Embedding(ROWS")
+    )
+    script = script.replace("lr=1e-3)", "lr=1e-3, betas=(0.9, BETA))")
+    script = script.replace("(4, 9)", "(64, 64)").replace("h[0] @ h[1].T", LOOKS_UP)
+    assert named in script and LOOKS_UP in script and "betas" in script
+    for value, stops in values:
+        text = script.replace(old, f"{old.partition('=')[0]}= {value}")
+        found = lint(text, tmp_path / "train.py", setup).diagnostics
+        assert bool(found) == stops, (value, found)
