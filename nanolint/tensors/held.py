@@ -117,7 +117,7 @@ def _handed_on(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> Hel
 
 
 def _part(held: Held, part: Any) -> Held | None:
-    """What an index or a slice along the last dimension leaves."""
+    """The numbers that an index or a slice along the last dimension leaves."""
     if held.high - held.low == 1:
         return held
     if type(part) is not slice:
