@@ -1,4 +1,4 @@
-"""Takes the operations of a device while a function is traced."""
+"""Takes the operations of a device while a function is traced, forward and backward."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from nanolint.inductor.derive.counting import nodes_in, steps_in
-from nanolint.inductor.derive.landing import Landing
+from nanolint.inductor.derive.counting import is_half, nodes_in, steps_in
 from nanolint.inductor.derive.operations import (
     GETITEM,
     INPUT,
     POINTWISE,
     RANDOM,
+    REDUCTION,
     SEED,
     UNVERIFIED,
     VIEW,
@@ -20,11 +20,13 @@ from nanolint.inductor.derive.operations import (
     Operations,
 )
 from nanolint.inductor.derive.traced import Living, Traced
-from nanolint.inductor.derive.writing import Attributes
+from nanolint.inductor.derive.writing import Attributes, Writing
 from nanolint.tensors.autograd import Leaf
 from nanolint.tensors.device import NotDerived, NotTraced, NotVerified
 from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.layout import contiguous_strides
+from nanolint.tensors.ops.pointwise import add
+from nanolint.tensors.ops.views import cast, view
 from nanolint.tensors.role import placed
 from nanolint.tensors.tensor import Node, Tensor
 
@@ -35,6 +37,46 @@ if TYPE_CHECKING:
     from nanolint.tensors.dtypes import Dtype, Number
     from nanolint.tensors.layout import Shape, Strides
     from nanolint.tensors.role import Role
+
+
+class Landing(Writing):
+    """The part of a capture that autograd's engine asks."""
+
+    half: Dtype | None  # what autocast casts to
+    _landed: dict[object, Operation]
+
+    def matching(self, gradient: Tensor, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
+        """``sum_to_size`` and a cast, as autograd's engine makes them."""
+        found = gradient
+        if found.shape != shape:
+            found = self.summed_to(found, shape, role)
+        return cast(found, dtype, role.gradient)
+
+    def summed_to(self, x: Tensor, shape: Shape, role: Role) -> Tensor:
+        """The sum over the dimensions that ``shape`` was repeated over, under autocast in float32,
+        and cast back (ATen/ExpandUtils.h, ``sum_to``)."""
+        dtype, lead = x.dtype, x.ndim - len(shape)
+        over = tuple(range(lead)) + tuple(
+            lead + dim for dim, size in enumerate(shape) if size == 1 and x.shape[lead + dim] != 1
+        )
+        kept = tuple(1 if dim in over else size for dim, size in enumerate(x.shape))
+        if over:
+            wide = FLOAT32 if is_half(dtype) and self.half is not None else dtype
+            x = self.make("sum", REDUCTION, (x,), kept, wide, role.gradient, over)
+        return cast(view(x, shape) if lead else x, dtype, role.gradient)
+
+    def sum(self, old: Tensor, new: Tensor) -> Tensor:
+        """Two gradients of one tensor, added."""
+        return add(old, new, role=old.role)
+
+    def land(self, leaf: object, gradient: Tensor) -> None:
+        """A parameter's gradient."""
+        self._landed[leaf] = self.of(gradient)
+
+    def gradient_of(self, learned: Tensor) -> Operation | None:
+        """Returns the gradient of an input; None if it has none."""
+        return self._landed.get(learned.node)
+
 
 Formulas: TypeAlias = "dict[str, Callable[..., Any]]"
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.inductor.derive.access import Memory
-from nanolint.inductor.derive.held import Held
+from nanolint.inductor.derive.held import Held, precedes
 from nanolint.inductor.derive.kernels import LIBRARY, SUMS, Kernel
-from nanolint.inductor.derive.rolled import precedes
 from nanolint.inductor.graph import BOOL, FLOAT, HALF, INT, Buffer, Graph, Node, fused_sum_splits
 from nanolint.tape.tape import Component
 from nanolint.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64, UINT8
