@@ -4,6 +4,9 @@ The first call of a layer is read, and says whether it does nothing but compute 
 With the second one a twin is read on a card of its own. From then on a call of any layer of the
 same form, with a tensor of the same kind, plays what the twin wrote. What is called through a
 checkpoint is so on the twin's card, too: a backward pass there runs it again.
+
+In a graph that is traced, the second layer's operations are copied: the first call of a layer may
+hand in what all of them look at.
 """
 
 from __future__ import annotations
@@ -12,12 +15,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakSet
 
-from nanolint.interpreter import traced
 from nanolint.interpreter.forms import PLAIN, Form, Unlike
 from nanolint.interpreter.repeated_layers import Kind, Planned, is_new
 from nanolint.interpreter.steady import constants_of
-from nanolint.interpreter.torch.kinds import is_module
-from nanolint.interpreter.torch.modules import modules
+from nanolint.interpreter.torch.modules import is_module, modules
 from nanolint.interpreter.values import READ
 from nanolint.interpreter.watched import plain
 from nanolint.tensors.autograd import Leaf
@@ -25,12 +26,13 @@ from nanolint.tensors.device import MAIN
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.steady import Constant
     from nanolint.interpreter.values import Class, Function, Instance, Options, Value
     from nanolint.tensors.device import Device
+    from nanolint.tensors.tracing import Layer
 
 FEW = 3  # layers of a class that are read, each
 
@@ -130,13 +132,13 @@ class Layers:
         form = Form(machine.card, tensors)
         try:
             own = form.of(layer)
-            given = traced.Given.of(x, more, form)
+            given = Given.of(x, more, form)
         except Unlike:
             return READ
         if any(each in machine.tensor_attributes for each in form.parameters):
             return READ
         key = own, given.form, *self._around(machine.card)
-        return traced.call(machine, key, x, tensors, given.shared, read, self._with_constants)
+        return call(machine, key, x, tensors, given.shared, read, self._with_constants)
 
     def _around(self, card: Device) -> tuple[object, ...]:
         """What else decides the events, and their places."""
@@ -169,3 +171,78 @@ class Layers:
             if self._watching:
                 self._watching[-1].extend(seen)
         return out, constants_of(seen)
+
+
+class _Traced(NamedTuple):
+    """What is known of a kind of call: what has to stand, and the one that others are copied from,
+    with the number of calls of functions before it, and in it."""
+
+    constants: list[Constant]
+    layer: Layer | None = None
+    before: int = 0
+    calls: int = 0
+
+
+class Given(NamedTuple):
+    """The arguments of a layer: their ``form``, and the tensors that others are called with."""
+
+    form: Hashable
+    shared: list[Tensor]
+
+    @classmethod
+    def of(cls, x: Tensor, more: Iterable[Value], form: Form) -> Given:
+        """Raises Unlike."""
+        shared: list[Tensor] = []
+        like = x.shape, x.strides, x.dtype, x.role.unplaced, x.is_view, x.requires_grad
+        return cls((like, *[_taken_apart(each, shared, form) for each in more]), shared)
+
+
+def _taken_apart(value: Value, shared: list[Tensor], form: Form) -> Hashable:
+    """What of ``value`` is alike; its tensors are ``shared``. No function within another: one that
+    calls itself would hold them for good."""
+    if isinstance(value, Tensor):
+        shared.append(value)
+        return id(value)
+    if type(value) is tuple:
+        return tuple([_taken_apart(each, shared, form) for each in value])
+    return form.of(value)
+
+
+def call(
+    machine: Machine,
+    key: object,
+    x: Tensor,
+    tensors: list[Tensor],
+    shared: list[Tensor],
+    read: Callable[[], Value],
+    watched: Callable[[Callable[[], Value]], tuple[Value, list[Constant] | None]],
+) -> Value:
+    """Returns the result of a layer that holds these ``tensors``: by ``read`` if others cannot
+    tell, else READ.
+
+    Others of its ``key`` are called with ``shared``, too. ``watched`` tells what a reading asks of
+    its modules that may change.
+    """
+    tracer = machine.card.tracer
+    known: dict[object, _Traced | None] = tracer.layers
+    if key not in known:
+        known[key] = None
+        out, constants = watched(read)
+        known[key] = None if constants is None else _Traced(constants)
+        return out
+    of = known[key]
+    if of is None or not all(each.stands for each in of.constants):
+        return READ
+    if of.layer is None:
+        known[key] = None
+        layer: Layer = tracer.layer(x, tensors, shared)
+        before = machine.calls
+        out = read()
+        if layer.ends(out):
+            known[key] = _Traced(of.constants, layer, before, machine.calls - before)
+        return out
+    copied = of.layer.copy(x, tensors, machine.calls - of.before)
+    if copied is None:
+        return READ
+    machine.calls += of.calls
+    return copied

@@ -11,7 +11,6 @@ from nanolint.interpreter.counted import converted as by_turn
 from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.exceptions import leave, let_go
 from nanolint.interpreter.scopes import MISSING
-from nanolint.interpreter.texts_of import text_of
 from nanolint.interpreter.values import (
     CONTENTS,
     Class,
@@ -28,6 +27,8 @@ from nanolint.interpreter.values import (
 )
 from nanolint.interpreter.watched import look, plain
 from nanolint.tape.symbolic import Span, as_key, is_symbolic
+from nanolint.tensors.device import Device
+from nanolint.tensors.dtypes import Dtype
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -322,3 +323,34 @@ def _set_attribute(machine: Machine, owner: Value, name: Value, value: Value) ->
     if isinstance(name, Unknown):
         raise name.unread()
     machine.set_attribute(owner, name, value)
+
+
+class CardName(str):
+    """The card's name, with its number or without."""
+
+    __slots__ = ("machine",)
+    machine: Machine
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str) and other.startswith("cuda") and other is not self:
+            raise self.machine.unread("whether the card's name has its number")
+        return other is self
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+def text_of(machine: Machine, value: object) -> str | None:
+    """``str(value)`` of a type or a device; None if it is neither."""
+    if isinstance(value, Dtype):
+        return f"torch.{value}"
+    if isinstance(value, Device):
+        if value is not machine.card:
+            return "cpu" if value is machine.host else "meta"
+        found = CardName("cuda")
+        found.machine = machine
+        return found
+    return None

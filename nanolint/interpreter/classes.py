@@ -1,15 +1,14 @@
-"""Classes and their objects: definition, attributes, inheritance, enumerations."""
+"""Classes and their objects: definition, attributes and descriptors, inheritance, enumerations."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter import descriptors
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.records import VALIDATES, Field, check_frozen, fields_of, fill, made_by
 from nanolint.interpreter.scopes import Frame, Kind
 from nanolint.interpreter.torch import signatures
-from nanolint.interpreter.torch.tables import TABLES, Table
+from nanolint.interpreter.torch.modules import TABLES, Table
 from nanolint.interpreter.values import (
     ANNOTATION,
     MADE_BY,
@@ -24,6 +23,7 @@ from nanolint.interpreter.values import (
     Static,
     Super,
     Unknown,
+    Value,
     silent,
 )
 from nanolint.run.stop import Cause
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import ast
 
     from nanolint.interpreter.machine import Machine
-    from nanolint.interpreter.values import Value
 
 INHERITED = frozenset(dir(object))  # what every object has
 OF_OBJECTS = frozenset({"__class__", "__dict__"})  # what an object is, and not what it has
@@ -56,7 +55,7 @@ def define(machine: Machine, node: ast.ClassDef, frame: Frame) -> Class:
         _enumerate(cls)
     if any(each is machine.named_tuple or VALIDATES in each.names for each in cls.mro[1:]):
         cls.names["__dataclass__"] = {}
-    descriptors.tell(machine, cls, node, frame)
+    tell(machine, cls, node, frame)
     return cls
 
 
@@ -202,8 +201,8 @@ def _bind(machine: Machine, value: Value, owner: Value, name: str = "") -> Value
         return Method(value.function, owner if isinstance(owner, Class) else owner.cls)
     if isinstance(value, Field):
         return value.default
-    if descriptors.stands_in(value, "__get__"):
-        return descriptors.get(machine, value, owner)
+    if stands_in(value, "__get__"):
+        return get(machine, value, owner)
     return value
 
 
@@ -269,8 +268,8 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
                     return
                 if not found.cached:
                     raise AttributeError(f"'{owner.cls.name}' cannot set '{name}'")
-            if descriptors.stands_in(found, "__set__"):
-                descriptors.put(machine, found, owner, value)
+            if stands_in(found, "__set__"):
+                put(machine, found, owner, value)
                 return
         if owner.cls.has("__setattr__"):
             machine.call(Method(owner.cls.find("__setattr__"), owner), [name, value])
@@ -298,3 +297,39 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
         return
     else:
         machine.set_native(owner, name, value)
+
+
+def tell(machine: Machine, cls: Class, node: ast.ClassDef, frame: Frame) -> None:
+    """``__set_name__`` of its attributes, and ``__init_subclass__`` of its bases, in this order.
+
+    Raises Unread if a class of the program makes it.
+    """
+    given = {each.arg or "": machine.evaluate(each.value, frame) for each in node.keywords}
+    if isinstance(given.pop("metaclass", None), Class) or "" in given:
+        raise machine.unread(f"the metaclass of {cls.name} is not known")
+    for name, value in list(cls.names.items()):
+        if isinstance(value, Instance) and value.cls.has("__set_name__"):
+            machine.call(machine.attribute(value, "__set_name__"), [cls, name])
+    for base in cls.mro[1:]:
+        if "__init_subclass__" in base.names:
+            told = base.names["__init_subclass__"]
+            function = told.function if isinstance(told, Static) else told
+            machine.call(Method(function, cls), [], given)
+            return
+
+
+def stands_in(value: Value, method: str) -> bool:
+    """Whether an attribute of a class has ``__get__``, or ``__set__``."""
+    return isinstance(value, Instance) and value.cls.has(method)
+
+
+def get(machine: Machine, value: Value, owner: Value) -> Value:
+    """``owner.name``, if ``value`` stands under that name in its class."""
+    of_class = isinstance(owner, Class)
+    given = [None, owner] if of_class else [owner, owner.cls]
+    return machine.call(machine.attribute(value, "__get__"), given)
+
+
+def put(machine: Machine, descriptor: Value, owner: Instance, value: Value) -> None:
+    """``owner.name = value``, likewise."""
+    machine.call(machine.attribute(descriptor, "__set__"), [owner, value])

@@ -8,8 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.torch.kinds import is_module
-from nanolint.interpreter.torch.modules import HOOKS, PRE_HOOKS
+from nanolint.interpreter.torch.modules import HOOKS, PRE_HOOKS, is_module
 from nanolint.interpreter.values import Class, Function, Instance, Native, Property, Static
 from nanolint.interpreter.watched import plain
 from nanolint.tensors.autograd import Leaf

@@ -1,9 +1,13 @@
-"""Python's own library: the parts of it that models use."""
+"""Python's own library: the parts of it that models use.
+
+Of ``re`` these are plain patterns on texts that are known; of all others nothing is known.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+import re
 import string
 import struct
 from collections import Counter
@@ -12,10 +16,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.interpreter.contexts import contextlib
 from nanolint.interpreter.copies import copied, shallow
-from nanolint.interpreter.functional import functools, iteration
-from nanolint.interpreter.patterns import regular_expressions
-from nanolint.interpreter.queues import queue
-from nanolint.interpreter.record_libraries import attrs, dataclasses, pydantic
+from nanolint.interpreter.records import attrs, dataclasses, pydantic
 from nanolint.interpreter.scopes import MISSING
 from nanolint.interpreter.values import (
     ANNOTATION,
@@ -25,13 +26,16 @@ from nanolint.interpreter.values import (
     Method,
     Namespace,
     Native,
+    Partial,
+    Property,
     Unknown,
 )
-from nanolint.interpreter.watched import Index
+from nanolint.interpreter.watched import Index, plain
+from nanolint.regex import lazily
 from nanolint.tape.symbolic import as_key, worked_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.values import Value
@@ -243,3 +247,200 @@ def _signature(machine: Machine, function: Value) -> Value:
     spec = target.node.args
     names = [each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
     return Namespace("signature", {"parameters": dict.fromkeys(names)})
+
+
+def functools(machine: Machine) -> Namespace:
+    def cached(function: Value = None, **_options: Value) -> Value:
+        if function is None or isinstance(function, int):
+            return Native("lru_cache", cached)
+        kept: dict[Value, Value] = {}
+
+        def run(*arguments: Value, **keywords: Value) -> Value:
+            key = (*map(_key, arguments), *((name, _key(each)) for name, each in keywords.items()))
+            if key not in kept:
+                kept[key] = machine.call(function, list(arguments), keywords)
+            return kept[key]
+
+        return Native("cached", run, plain=False)
+
+    def reduce(function: Value, values: Value, *start: Value) -> Value:
+        iterator = machine.iterate(values)
+        found = start[0] if start else next(iterator)
+        for each in iterator:
+            found = machine.call(function, [found, each])
+        return found
+
+    return Namespace(
+        "functools",
+        {
+            "partial": Native(
+                "partial", lambda f, *given, **named: Partial(f, given, named), plain=False
+            ),
+            "reduce": Native("reduce", reduce, plain=False),
+            "wraps": Native("wraps", lambda _f: Native("wraps", lambda g: g), plain=False),
+            "cached_property": Native(
+                "cached_property", lambda getter: Property(getter, cached=True)
+            ),
+            **dict.fromkeys(("lru_cache", "cache"), Native("lru_cache", cached)),
+        },
+    )
+
+
+def _key(value: Value) -> Value:
+    value = plain(value)
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return type(value), value
+
+
+def iteration(machine: Machine) -> Namespace:
+    def chain(*values: Value) -> Iterator[Value]:
+        for each in values:
+            yield from machine.iterate(each)
+
+    known: dict[str, Callable[..., Value]] = {
+        "chain": chain,
+        "product": lambda *values, repeat=1: itertools.product(
+            *map(machine.iterate, values), repeat=repeat
+        ),
+        "zip_longest": lambda *values, fillvalue=None: itertools.zip_longest(
+            *map(machine.iterate, values), fillvalue=fillvalue
+        ),
+        "repeat": lambda value, times: itertools.repeat(value, times),
+        "count": lambda start=0, step=1: itertools.count(start, step),
+        "islice": lambda values, *ends: itertools.islice(machine.iterate(values), *ends),
+        "accumulate": lambda values: itertools.accumulate(machine.iterate(values)),
+        "pairwise": lambda values: itertools.pairwise(machine.iterate(values)),
+        "cycle": lambda values: itertools.cycle(machine.iterate(values)),
+    }
+    return Namespace(
+        "itertools", {name: Native(name, each, plain=False) for name, each in known.items()}
+    )
+
+
+CHARACTERS = lazily(r"\\.|\[\^?]?(?:\\.|[^\]])*\]", re.DOTALL)  # one of them, as in a pattern
+QUANTIFIERS = lazily(r"[*+?{]")
+LONGEST = 1 << 12  # characters: with one quantifier a search is at most quadratic
+FLAGS = (
+    "A",
+    "ASCII",
+    "I",
+    "IGNORECASE",
+    "M",
+    "MULTILINE",
+    "S",
+    "DOTALL",
+    "U",
+    "UNICODE",
+    "VERBOSE",
+)
+# What gives texts, and how many texts it is given.
+GIVING_TEXTS: dict[str, tuple[Callable[..., object], int]] = {
+    "split": (re.split, 2),
+    "findall": (re.findall, 2),
+    "sub": (re.sub, 3),
+    "escape": (re.escape, 1),
+}
+OTHER = ("compile", "match", "search", "fullmatch", "finditer", "subn")
+
+
+def regular_expressions(machine: Machine) -> Namespace:
+    """The module."""
+
+    def known(name: str) -> Native:
+        function, texts = GIVING_TEXTS[name]
+
+        def applied(*given: Value, **options: Value) -> Value:
+            plain = len(given) == texts and not options and all(map(_is_short, given))
+            if not plain or len(QUANTIFIERS.findall(CHARACTERS.sub("", given[0]))) > 1:
+                return machine.unknown(f"the result of re.{name}")
+            return function(*given)
+
+        return Native(f"re.{name}", applied, plain=False)
+
+    def unknown(name: str) -> Native:
+        return Native(
+            f"re.{name}", lambda *_, **__: machine.unknown(f"the result of re.{name}"), plain=False
+        )
+
+    names: dict[str, Value] = {name: known(name) for name in GIVING_TEXTS}
+    names |= {name: unknown(name) for name in OTHER}
+    return Namespace("re", names | {name: getattr(re, name) for name in FLAGS})
+
+
+def _is_short(value: Value) -> bool:
+    return isinstance(value, str) and len(value) <= LONGEST
+
+
+class Queue(list["Value"]):
+    """A ``deque``, which holds ``most`` values if that is set."""
+
+    def __init__(self, most: int | None) -> None:
+        super().__init__()
+        self.most = most
+
+
+def queue(machine: Machine, values: Value = (), maxlen: Value = None) -> Value:
+    """``deque(values, maxlen)``."""
+    if maxlen is not None and not isinstance(maxlen, int):
+        return machine.unknown("a queue of a length that is not known")
+    found = Queue(maxlen)
+    _extend(machine, found, values)
+    return found
+
+
+def _extend(machine: Machine, owner: Queue, more: Value) -> None:
+    found = list(machine.iterate(more))
+    machine.bounded(len(owner) + len(found))
+    owner += found
+    _drop_first(owner)
+
+
+def _append(_machine: Machine, owner: Queue, value: Value) -> None:
+    owner += [value]
+    _drop_first(owner)
+
+
+def _append_left(_machine: Machine, owner: Queue, value: Value) -> None:
+    owner[:0] = [value]
+    _drop_last(owner)
+
+
+def _extend_left(machine: Machine, owner: Queue, more: Value) -> None:
+    found = list(machine.iterate(more))
+    machine.bounded(len(owner) + len(found))
+    owner[:0] = found[::-1]
+    _drop_last(owner)
+
+
+def _pop_left(_machine: Machine, owner: Queue) -> Value:
+    if not owner:
+        raise IndexError("pop from an empty deque")
+    return owner.pop(0)
+
+
+def _rotate(_machine: Machine, owner: Queue, by: int = 1) -> None:
+    by = by % len(owner) if owner else 0
+    owner[:] = owner[len(owner) - by :] + owner[: len(owner) - by]
+
+
+def _drop_first(owner: Queue) -> None:
+    if owner.most is not None and len(owner) > owner.most:
+        del owner[: len(owner) - owner.most]
+
+
+def _drop_last(owner: Queue) -> None:
+    if owner.most is not None:
+        del owner[owner.most :]
+
+
+METHODS: dict[str, Callable[..., Value]] = {
+    "append": _append,
+    "appendleft": _append_left,
+    "extend": _extend,
+    "extendleft": _extend_left,
+    "popleft": _pop_left,
+    "rotate": _rotate,
+}

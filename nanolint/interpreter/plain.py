@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter.certain import certain, is_taken_for_tensor
 from nanolint.interpreter.counted import looked_up
 from nanolint.interpreter.generators import sent
-from nanolint.interpreter.queues import METHODS as OF_QUEUE
-from nanolint.interpreter.queues import Queue
+from nanolint.interpreter.libraries import METHODS as OF_QUEUE
+from nanolint.interpreter.libraries import Queue
 from nanolint.interpreter.values import Generated, Instance, Native, Unknown, silent
 from nanolint.interpreter.watched import plain as looked_at
 from nanolint.tape.symbolic import as_key

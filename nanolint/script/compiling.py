@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.inductor.derive.program import CompiledFunction
 from nanolint.interpreter.torch import modules
-from nanolint.interpreter.torch.kinds import held_by_modules
+from nanolint.interpreter.torch.modules import held_by_modules
 from nanolint.interpreter.values import Class, Function, Instance, Method, Namespace, Native
 from nanolint.run.coverage import SPLIT_GRAPH
 from nanolint.script import settings

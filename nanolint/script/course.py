@@ -19,7 +19,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.counted import COUNTED, Length, Turn, plain
-from nanolint.interpreter.queues import Queue
+from nanolint.interpreter.libraries import Queue
 from nanolint.interpreter.torch import modules
 from nanolint.interpreter.values import Instance
 from nanolint.script import when

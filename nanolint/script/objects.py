@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.interpreter import Interpreter
-from nanolint.interpreter.naming import count_tokens, name_parameters
 from nanolint.interpreter.torch import modules
+from nanolint.interpreter.torch.modules import count_tokens, name_parameters
 from nanolint.interpreter.values import (
     CONTENTS,
     Class,

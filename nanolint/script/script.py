@@ -17,7 +17,7 @@ from nanolint.interpreter.certain import (
     operands_of,
 )
 from nanolint.interpreter.exceptions import CATCHABLE, callers_of, uncollected
-from nanolint.interpreter.torch.kinds import is_module
+from nanolint.interpreter.torch.modules import is_module
 from nanolint.interpreter.values import Instance, Place, Raised, Unread
 from nanolint.interpreter.watched import given
 from nanolint.run.program import BATCH, PASSES

@@ -19,8 +19,7 @@ from nanolint.inductor.derive.operations import (
     Operation,
     Operations,
 )
-from nanolint.inductor.derive.traced import Living, Traced
-from nanolint.inductor.derive.writing import Attributes, Writing
+from nanolint.inductor.derive.writing import Attributes, Living, Traced, Writing
 from nanolint.tensors.autograd import Leaf
 from nanolint.tensors.device import NotDerived, NotTraced, NotVerified
 from nanolint.tensors.dtypes import FLOAT32, INT64

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.inductor.derive.access import without_quotient
 from nanolint.inductor.derive.counting import is_half, uses
-from nanolint.inductor.derive.cutting import cut_as_sums
 from nanolint.inductor.derive.groups import (
     Group,
     copied_in_order,
@@ -36,7 +35,7 @@ from nanolint.inductor.derive.groups import (
     waits_for_others,
 )
 from nanolint.inductor.derive.kernels import SUMS
-from nanolint.inductor.derive.moving import shared_in_other_loops
+from nanolint.inductor.derive.moving import cut_as_sums, shared_in_other_loops
 from nanolint.inductor.derive.operations import POINTWISE, Operation, Operations
 from nanolint.tape.symbolic import answer
 from nanolint.tape.turns import give_way

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nanolint.inductor.derive.capture import Capture
 from nanolint.inductor.derive.operations import SEED, VIEW
-from nanolint.inductor.derive.traced import Traced
-from nanolint.inductor.derive.writing import restore
+from nanolint.inductor.derive.writing import Traced, restore
 from nanolint.tensors.autograd import Operation, numbers, run_graph, take_off
 from nanolint.tensors.layout import like_strides
 from nanolint.tensors.role import PlacedRole

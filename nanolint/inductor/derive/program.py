@@ -27,8 +27,7 @@ from nanolint.inductor.derive.joint import (
 from nanolint.inductor.derive.operations import INPUT, Operation, base_of
 from nanolint.inductor.derive.passes import capture
 from nanolint.inductor.derive.plans import planned
-from nanolint.inductor.derive.traced import filled, flat, hollow
-from nanolint.inductor.derive.writing import Kept, restore
+from nanolint.inductor.derive.writing import Kept, filled, flat, hollow, restore
 from nanolint.inductor.inductor import Inductor
 from nanolint.tape.tape import Component
 from nanolint.tensors.autograd import Leaf, land, matched, numbers

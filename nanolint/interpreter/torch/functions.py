@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.interpreter.exceptions import CATCHABLE
 from nanolint.interpreter.forms import PLAIN
-from nanolint.interpreter.torch.kinds import is_module
+from nanolint.interpreter.torch.modules import is_module
 from nanolint.interpreter.values import (
     READ,
     Class,

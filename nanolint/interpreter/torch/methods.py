@@ -1,8 +1,8 @@
-"""Attributes, methods and operators of tensors, types and devices.
+"""Attributes, methods, operators and hooks of tensors, types and devices.
 
-Attributes and methods of tensors, types and devices.
-
-Operators on tensors: each is one of a tensor's methods with two underscores.
+An operator is one of a tensor's methods with two underscores. A hook is a function that a script
+has called when the gradient of a parameter comes: ``call_tensor_pre_hooks`` of
+torch/csrc/autograd/engine.cpp, functions/accumulate_grad.cpp.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.operators import BINARY, COMPARE, UNARY
-from nanolint.interpreter.torch import hooks, signatures
+from nanolint.interpreter.torch import signatures
 from nanolint.interpreter.torch.calling import card_of, device_of, operation
 from nanolint.interpreter.values import (
     CONTENTS,
@@ -20,6 +20,7 @@ from nanolint.interpreter.values import (
     TENSOR,
     Event,
     Figure,
+    Namespace,
     Native,
     TensorClass,
     Unknown,
@@ -43,6 +44,39 @@ if TYPE_CHECKING:
 
     from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.values import Value
+
+
+def before(machine: Machine, x: Tensor, hook: Value) -> Value:
+    """``x.register_hook``: called with the gradient, it may return another one."""
+    if not isinstance(x.node, Leaf):
+        raise machine.unread("nanolint does not model a hook of a tensor that is not a parameter")
+
+    def run(gradient: Tensor) -> Tensor | None:
+        made = machine.call(hook, [gradient])
+        if isinstance(made, Unknown):
+            raise made.unread()
+        return made if isinstance(made, Tensor) else None
+
+    return _handle(x.node.before, run)
+
+
+def after(machine: Machine, x: Tensor, hook: Value) -> Value:
+    """``x.register_post_accumulate_grad_hook``: called with the parameter."""
+    if not isinstance(x.node, Leaf):
+        raise machine.unread(
+            "nanolint does not model a hook after the gradient of a tensor that is not a parameter"
+        )
+    return _handle(x.node.after, lambda: machine.call(hook, [x]))
+
+
+def _handle(hooks: list[Any], hook: Callable[..., Any]) -> Namespace:
+    hooks.append(hook)
+
+    def remove() -> None:
+        if hook in hooks:
+            hooks.remove(hook)
+
+    return Namespace("hook", {"remove": Native("remove", remove, plain=False)})
 
 
 TO = METHODS["to"]
@@ -258,8 +292,8 @@ OWN: dict[str, Callable[..., Any]] = {
     "detach_": _same,
     "retain_grad": _retain,
     "backward": _backward,
-    "register_hook": hooks.before,
-    "register_post_accumulate_grad_hook": hooks.after,
+    "register_hook": before,
+    "register_post_accumulate_grad_hook": after,
     "get_device": lambda machine, x: 0 if x.device is machine.card else -1,
     "is_complex": lambda _machine, x: x.dtype.kind == 3,
     "data_ptr": _address,

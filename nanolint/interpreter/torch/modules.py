@@ -1,4 +1,7 @@
-"""``nn.Module``: what it owns, in order, and what is done to all of it."""
+"""``nn.Module``: what it owns, in order, what is done to all of it, and the names of its tensors.
+
+Its tables ``_modules``, ``_parameters`` and ``_buffers`` are as PyTorch has them.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.torch import signatures
 from nanolint.interpreter.torch.calling import card_of, device_of
-from nanolint.interpreter.torch.kinds import is_kind_of_module as is_kind_of_module
-from nanolint.interpreter.torch.kinds import is_module as is_module
 from nanolint.interpreter.torch.methods import learn
 from nanolint.interpreter.values import Class, Event, Instance, Namespace, Native, Unknown
 from nanolint.run.stop import Cause
+from nanolint.tape.tape import Component
 from nanolint.tensors.autograd import Leaf
 from nanolint.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, FLOATING, Dtype
 from nanolint.tensors.parameter import Parameter, Registered
+from nanolint.tensors.role import role
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.values import Value
     from nanolint.tensors.device import Device
-
 
 PASSING = "_non_persistent_buffers_set"  # in no checkpoint
 PRE_HOOKS, HOOKS = "_forward_pre_hooks", "_forward_hooks"  # as nn.Module itself calls them
@@ -444,3 +446,101 @@ def make_buffer(data: Value, persistent: bool = True) -> Registered:
     if isinstance(data, Unknown):
         raise data.unread()
     return Registered(data, persistent=persistent)
+
+
+MODULES, PARAMETERS, BUFFERS = TABLES = ("_modules", "_parameters", "_buffers")
+
+
+class Table(dict[str, "Value"]):
+    """One of them; what is put there is the module's."""
+
+    def __init__(self, module: Instance, kind: str) -> None:
+        self._module, self._kind = module, kind
+        super().__init__(items(module) if kind == MODULES else _tensors(module, kind))
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        super().__setitem__(name, value)
+        self._module.attributes[name] = value
+        if self._kind == BUFFERS:
+            self._module.buffers.add(name)
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        del self._module.attributes[name]
+
+    def pop(self, name: str, *default: Value) -> Value:
+        """As a dictionary's."""
+        self._module.attributes.pop(name, None)
+        return super().pop(name, *default)
+
+
+def _tensors(module: Instance, kind: str) -> dict[str, Value]:
+    return {
+        name: value
+        for name, value in module.attributes.items()
+        if isinstance(value, Tensor)
+        and (name in module.buffers if kind == BUFFERS else isinstance(value, Parameter))
+    }
+
+
+def is_module(value: Value) -> bool:
+    """Whether a value is a module."""
+    return isinstance(value, Instance) and value.cls.is_module
+
+
+def is_kind_of_module(cls: Class) -> bool:
+    """Whether the objects of a class are modules."""
+    return cls.is_module
+
+
+def held_by_modules(values: Iterable[Value]) -> Iterator[Tensor]:
+    """All tensors that are found on those of some values that are modules: parameters, buffers,
+    and what is kept in their lists and other objects."""
+    unseen: list[Value] = [each for each in values if is_module(each)]
+    seen = set(map(id, unseen))
+    for each in unseen:  # which grows
+        inside: Iterable[Value] = ()
+        if isinstance(each, Tensor):
+            yield each
+        elif isinstance(each, Instance):
+            inside = each.attributes.values()
+        elif isinstance(each, dict):
+            inside = each.values()
+        elif isinstance(each, (list, tuple)):
+            inside = each
+        for one in inside:
+            if id(one) not in seen:
+                seen.add(id(one))
+                unseen.append(one)
+
+
+def name_parameters(machine: Machine, model: Instance) -> None:
+    """Gives each parameter of ``model`` its name, also if it lies on the card by now."""
+    tape = machine.card.tape
+    for name, parameter in parameters(model):
+        parameter.role = role(kind_of(name), Component.PARAMETERS)
+        if isinstance(parameter.node, Leaf):
+            parameter.node.outputs = ((parameter.shape, parameter.dtype, parameter.role),)
+        if parameter.storage is not None and parameter.device is machine.card:
+            called = parameter.role.describe(parameter.shape, parameter.dtype)
+            tape.names[parameter.storage.handle] = called
+
+
+def count_tokens(model: Instance) -> int:
+    """The rows of the largest table of embeddings: the vocabulary; 0 if there is none."""
+    tables = [
+        value.shape[0]
+        for _, module in modules(model)
+        if module.cls.name == "Embedding"
+        for value in module.attributes.values()
+        if isinstance(value, Parameter)
+    ]
+    return max(tables, default=0)
+
+
+def kind_of(name: str) -> str:
+    """A name without the numbers of layers: what is alike is called alike."""
+    for wrapper in ("module.", "_orig_mod.", "transformer."):
+        name = name.removeprefix(wrapper)
+    parts = name.split(".")
+    return ".".join(each for each in parts if not each.isdigit())

@@ -1,26 +1,26 @@
-"""``torch`` and the modules below it, as far as they are known."""
+"""``torch`` and the modules below it, as far as they are known.
+
+What ``torch.jit.script`` is given is read as it runs without it, in doubt.
+"""
 
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from nanolint.interpreter.torch import (
-    attention_settings,
-    compiling,
-    constructors,
-    functions,
-    pytree,
-)
+from nanolint.interpreter.torch import attention_settings, constructors, functions, pytree
 from nanolint.interpreter.torch.calling import device_of, native
 from nanolint.interpreter.torch.functions import checkpoints
-from nanolint.interpreter.torch.limits import limits
 from nanolint.interpreter.torch.methods import equal, types
+from nanolint.interpreter.torch.modules import is_module
 from nanolint.interpreter.values import (
     ANNOTATION,
     NOT_COMPILED,
     PARAMETER,
+    TELLS,
+    Class,
     Function,
+    Instance,
     Manager,
     Namespace,
     Native,
@@ -28,7 +28,16 @@ from nanolint.interpreter.values import (
 )
 from nanolint.tape.tape import Component
 from nanolint.tape.torch import LINEAR_CROSS_ENTROPY_SINCE
-from nanolint.tensors.dtypes import FLOAT16, FLOAT32, UINT8
+from nanolint.tensors.dtypes import (
+    BFLOAT16,
+    FLOAT8_E4M3FN,
+    FLOAT8_E5M2,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    UINT8,
+    Dtype,
+)
 from nanolint.tensors.names import EINOPS, FUNCTIONAL, FUNCTIONS, LINALG
 from nanolint.tensors.ops.creation import zeros
 from nanolint.tensors.ops.linear import linear
@@ -38,7 +47,7 @@ from nanolint.tensors.role import role
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.values import Value
@@ -142,7 +151,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "torch.functional": Namespace("torch.functional", {**torch, "F": functional_module}),
         **casting,
         "torch.autograd": functions.module(machine),
-        "torch.jit": compiling.jit(machine),
+        "torch.jit": jit(machine),
         "torch.compiler": Namespace("torch.compiler", {"disable": Native("disable", _disabled)}),
         DYNAMO: dynamo,
         "torch._dynamo": Namespace(
@@ -278,3 +287,54 @@ def output_role(machine: Machine, weight: Tensor) -> Role | None:
     if weight.shape[0] == machine.tokens:
         return role("logits", Component.LOGITS_AND_LOSS)
     return role(f"{weight.role.label.removesuffix('.weight')} output", Component.ACTIVATIONS)
+
+
+SMALLEST = {
+    FLOAT8_E4M3FN: -448.0,
+    FLOAT8_E5M2: -57344.0,
+    FLOAT16: -65504.0,
+    BFLOAT16: -3.3895e38,
+    FLOAT32: -3.4028e38,
+    FLOAT64: -1.797e308,
+}
+
+
+def limits(dtype: Dtype) -> Namespace:
+    """``torch.finfo(dtype)``."""
+    least = SMALLEST.get(dtype, -1.0)
+    return Namespace("finfo", {"min": least, "max": -least, "eps": 1e-7, "tiny": 1e-38})
+
+
+def jit(machine: Machine) -> Namespace:
+    """``torch.jit``: the fuser of what is scripted casts and keeps otherwise."""
+
+    def told(name: str) -> None:
+        machine.card.tape.doubt(f"nanolint does not model torch.jit.script of {name}")
+
+    def script(what: Value = None, *_: Value, **__: Value) -> Value:
+        if what is None:
+            return Native("torch.jit.script", script, plain=False)
+        if isinstance(what, Function):
+            what.attributes[TELLS] = lambda: told(what.name)
+        elif isinstance(what, Instance) and is_module(what):
+            _mark_module(machine, what, told)
+        return what
+
+    names: dict[str, Value] = {
+        "script": Native("torch.jit.script", script, plain=False),
+        "is_scripting": Native("is_scripting", lambda: False),
+    }
+    return Namespace("torch.jit", names)
+
+
+def _mark_module(machine: Machine, module: Instance, told: Callable[[str], None]) -> None:
+    cls = module.cls
+    plain = Instance(cls)
+    plain.attributes, plain.buffers = module.attributes, module.buffers
+
+    def call(_self: Value, *given: Value, **named: Value) -> Value:
+        told(cls.name)
+        return machine.call(plain, list(given), named)
+
+    names = {"__call__": Native("__call__", call, plain=False)}
+    module.cls = Class(cls.name, (cls,), names, cls.module)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.inductor.derive.capture import Capture, Formulas
-    from nanolint.inductor.derive.traced import Traced
+    from nanolint.inductor.derive.writing import Traced
     from nanolint.tensors.dtypes import Dtype, Number
     from nanolint.tensors.layout import Shape
     from nanolint.tensors.ops.reductions import Dimensions

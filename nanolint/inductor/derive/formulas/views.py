@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.inductor.derive.formulas.indices import unfolded
 from nanolint.inductor.derive.operations import POINTWISE, Operation
-from nanolint.inductor.derive.traced import Traced
+from nanolint.inductor.derive.writing import Traced
 from nanolint.tensors.autograd import record, record_all
 from nanolint.tensors.layout import like_strides, normalized
 from nanolint.tensors.ops.creation import number_in
