@@ -125,6 +125,17 @@ def _without_effect(found: Described, options: Options) -> Iterator[str]:
             yield name
 
 
+def _in_several_places(key: str, found: Described) -> Iterator[Doubt]:
+    """A doubt if a value put on top took the place of several, which the user may not all mean."""
+    name = plain_name(key)
+    places = {each.default: None for each in found.given if plain_name(each.key) == name}
+    known = [each for each in places if each is not None]
+    if len(known) > 1:
+        first, second = known[:2]
+        why = f"--set {key} changes {len(known)} places, {second} too"
+        yield Doubt(Subject.SIZES, why, first.path, first.line)
+
+
 def _meant(name: str, found: Described) -> str:
     names = {plain_name(each.key).lower(): each.key for each in found.given}
     near = get_close_matches(name.lower(), names, n=1)
@@ -228,6 +239,8 @@ def _doubts(
     yield from options.in_doubt(world_size, target.count if target else None)
     for name in _without_effect(found, options):
         yield Doubt(Subject.SIZES, f"{name} is set, but seems to have no effect")
+    for key, _ in options.overrides:
+        yield from _in_several_places(key, found)
     if options.line.unknown is not None:
         why = f"the launch line may have other flags: {options.line.unknown}"
         yield Doubt(Subject.SIZES, why)

@@ -99,6 +99,31 @@ def test_a_value_that_changes_nothing_is_a_doubt(file: Path) -> None:
     assert "other is set, but seems to have no effect" in " ".join(out.split())
 
 
+def test_a_name_that_stands_in_two_places_is_a_doubt(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    loader = "DataLoader(data, batch_size=64)"
+    text = f"""\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+batch_size = {{"batch_size": 4}}["batch_size"]
+data = TensorDataset(torch.randn(4096, 1024))
+held_out = DataLoader(data, batch_size=batch_size)
+model = nn.Linear(1024, 1024).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for (x,) in {loader}:
+    model(x.cuda()).pow(2).mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+    path.write_text(text, encoding="utf-8")
+    ask = ("explain", str(path), "--gpu", "rtx-4070", "--set", "batch_size=16")
+    assert "--set batch_size changes 2 places, train.py:10 too (train.py:5)" in nanolint(*ask).out
+    path.write_text(text.replace(loader, "DataLoader(data, batch_size)"), encoding="utf-8")
+    assert "changes 2 places" not in nanolint(*ask).out
+
+
 def test_a_value_of_another_file_is_shown_where_it_stands(tmp_path: Path) -> None:
     sizes = tmp_path / "sizes.py"
     sizes.write_text("# sizes\nB = 24  # rows\n", encoding="utf-8")
