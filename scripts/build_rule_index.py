@@ -39,6 +39,7 @@ TOPICS = {
     "gpu": ("GPU (NL2)", "Settings that the target GPU or the device does not support."),
     "config": ("Config (NL3)", "Values that contradict each other, or that nothing accepts."),
     "torch": ("PyTorch (NL4)", "Calls in the training script that PyTorch has replaced."),
+    "training": ("Training (NL5)", "What a loop does that trains otherwise than it is meant to."),
     "running": ("Running (NL6)", "What PyTorch or Python refuses in the first steps of the run."),
 }
 

@@ -236,11 +236,15 @@ def _forward(
     machine: Machine, owner: Instance, arguments: list[Value], keywords: dict[str, Value]
 ) -> Value:
     held = tuple(arguments), dict(keywords)
-    if PRE_HOOKS in owner.attributes or HOOKS in owner.attributes:
-        return _hooked(machine, owner, *held)
-    out = call(machine, machine.attribute(owner, "forward"), arguments, keywords)
-    del held
-    return out
+    machine.listener.enters(owner)
+    try:
+        if PRE_HOOKS in owner.attributes or HOOKS in owner.attributes:
+            return _hooked(machine, owner, *held)
+        out = call(machine, machine.attribute(owner, "forward"), arguments, keywords)
+        del held
+        return out
+    finally:
+        machine.listener.leaves()
 
 
 def _hooked(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from nanolint.interpreter.listening import Listener
 from nanolint.interpreter.values import Event, Place, Unknown, Unread
 from nanolint.interpreter.watched import MadeUp
 from nanolint.tape.locating import Line, Where
@@ -32,7 +33,7 @@ class Machine:
     Tensors lie on ``card`` or ``host``, new ones on ``default``. ``module`` and ``line`` are those
     that are being read. ``version`` is torch's; ``absent`` are names that the program deleted.
     ``tokens`` is the size of the vocabulary, by the table of embeddings, once there is one.
-    ``made_up`` are the numbers that stand for others.
+    ``made_up`` are the numbers that stand for others; ``listener`` is told what trains.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Machine:
         self.host = host
         self.default = host
         self.version = version
+        self.listener = Listener()
         self.absent: set[str] = set()
         self.tokens = 0
         self.made_up = MadeUp()

@@ -250,7 +250,7 @@ def _differences(one: Numbers, other: Numbers) -> frozenset[int]:
 def _are_alike(one: Tape, other: Tape) -> bool:
     columns = (
         *("events", "sizes", "names", "components", "phases", "steps", "flops", "trained"),
-        *("doubts", "assumed", "stop"),
+        *("doubts", "assumed", "stop", "story"),
     )
     return all(getattr(one, each) == getattr(other, each) for each in columns)
 
@@ -314,7 +314,7 @@ class Form:
         tape.events, tape.phases = written.events, written.phases
         tape.components = written.components
         tape.doubts, tape.above, tape.assumed = written.doubts, written.above, written.assumed
-        tape.stop = written.stop
+        tape.stop, tape.story = written.stop, written.story
         tape.printed = [filled(each, values) for each in written.printed]
         tape.trained = [value(each) for each in written.trained]
         tape.flops = {kind: value(flops) for kind, flops in written.flops.items()}

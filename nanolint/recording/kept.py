@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from nanolint.files import cache
 from nanolint.interpreter.values import Place, Unread
 from nanolint.run.stop import Stop
+from nanolint.run.story import CLASSES
+from nanolint.tape.lasting import read_plainly, written_plainly
 from nanolint.tape.located import Located
 from nanolint.tape.locating import Line, Where
 from nanolint.tape.tape import Component, Phase, Step, Tape
@@ -27,6 +29,7 @@ QUICKLY = 1  # zlib's level
 MOST_WAITING = 16  # readings; fewer than are remembered, so that none is read again meanwhile
 UNTOLD = " at 0x"  # in the words for an object that do not tell what it holds
 COMPONENTS = tuple(Component)
+STORY: dict[str, Any] = {each.__name__: each for each in CLASSES}
 AS_THEY_ARE = ("events", "sizes", "doubts", "above", "assumed", "printed", "flops", "trained")
 
 
@@ -116,6 +119,7 @@ def _tape_written(tape: Tape) -> dict[str, Any]:
         "phases": [(at, phase.value) for at, phase in tape.phases],
         "steps": tape.steps,
         "stop": tape.stop and tape.stop.written,
+        "story": written_plainly(tape.story),
     }
     if isinstance(tape, Located):
         said["wheres"], said["placed"] = _numbered(tape.wheres)
@@ -127,6 +131,7 @@ def _tape(said: dict[str, Any]) -> Tape:
     for each in AS_THEY_ARE:
         setattr(tape, each, said[each])
     tape.stop = said["stop"] and Stop.read(said["stop"])
+    tape.story = read_plainly(said["story"], STORY)
     tape.names = [said["names"][each] for each in said["named"]]
     tape.components = [COMPONENTS[each] for each in said["components"]]
     tape.phases = [(at, Phase(phase)) for at, phase in said["phases"]]

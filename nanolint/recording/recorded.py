@@ -18,6 +18,7 @@ from typing import (
 )
 from weakref import WeakKeyDictionary
 
+from nanolint.run.story import CLASSES
 from nanolint.tape.lasting import hold_newest, lasting
 from nanolint.tape.tape import Tape
 from nanolint.tensors.device import Asked
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.interpreter.values import Unread
+    from nanolint.run.story import Story
     from nanolint.tape.lasting import Answers
     from nanolint.tensors.device import AnyNumbers, Card
 
@@ -56,6 +58,12 @@ def said_of(tape: Tape) -> Said:
     """What a tape says of itself."""
     stop = None if tape.stop is None else tape.stop.written
     return Said(tuple(tape.doubts), tuple(tape.assumed), tape.is_bound, tuple(tape.trained), stop)
+
+
+@lasting(*CLASSES)
+def story_of(tape: Tape) -> Story:
+    """Returns the story of its loop."""
+    return tape.story
 
 
 class Recorded(Generic[OneTape]):

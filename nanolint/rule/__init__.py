@@ -21,6 +21,7 @@ from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Nee
 from nanolint.rule.case import Case
 from nanolint.rule.context import Context
 from nanolint.rule.holders import holders, other_trainer, text_of, trainers_of
+from nanolint.rule.placing import elsewhere, is_here, span_of, told
 from nanolint.rule.rewrite import (
     insert_assignment,
     is_arithmetic,
@@ -34,7 +35,8 @@ from nanolint.run.capability import attention_kernel
 from nanolint.run.equation import Equation, Rounding, remainders
 from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import MEMORY, Layer, Unresolved
-from nanolint.run.stop import Cause
+from nanolint.run.stop import Cause, Line
+from nanolint.run.story import Fact, Told
 from nanolint.run.terms import Given, Operation, Place, Surface, Term, as_written, describe
 from nanolint.run.trust import Subject, in_short, ordered, way_out
 from nanolint.source.assignments import EVERY, Assignment, Comment
@@ -73,6 +75,7 @@ __all__ = [
     "Dialect",
     "Edit",
     "Equation",
+    "Fact",
     "FileEdits",
     "Finding",
     "Findings",
@@ -83,6 +86,7 @@ __all__ = [
     "Gpu",
     "Known",
     "Layer",
+    "Line",
     "Machine",
     "Need",
     "Once",
@@ -104,6 +108,7 @@ __all__ = [
     "Suppression",
     "Surface",
     "Term",
+    "Told",
     "Unresolved",
     "Verdict",
     "abilities",
@@ -119,6 +124,7 @@ __all__ = [
     "config_runs",
     "datasets",
     "describe",
+    "elsewhere",
     "expression_tree",
     "format_bytes",
     "has_dataset",
@@ -128,6 +134,7 @@ __all__ = [
     "insert_assignment",
     "is_arithmetic",
     "is_comfortable",
+    "is_here",
     "is_under_floor",
     "judge",
     "keeps_shape",
@@ -145,10 +152,12 @@ __all__ = [
     "rule",
     "runs_compiled",
     "smallest_card",
+    "span_of",
     "state_bytes",
     "step_floor_bytes",
     "stops",
     "text_of",
+    "told",
     "trainers_of",
     "way_out",
 ]

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 from nanolint.cached import cached_property
 from nanolint.frozen import dataclass
+from nanolint.run.program import ReadScript
+from nanolint.run.story import NO_STORY
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
+    from nanolint.run.story import Story
     from nanolint.source.values import Value
     from nanolint.trainers.nanogpt.config import Config
     from nanolint.verdict.alternatives import Alternatives
@@ -70,6 +73,17 @@ class Case:
         from nanolint.verdict.verdict import judge
 
         return judge(self.run, self.target)
+
+    @cached_property
+    def story(self) -> Story:
+        """The loop of a script, as far as it is told; an empty one of any other run."""
+        run, target = self.run, self.target
+        if run is None or not isinstance(run.program, ReadScript) or not run.on_gpu:
+            return NO_STORY
+        from nanolint.recording.recorded import story_of
+        from nanolint.recording.recording import recorded
+
+        return recorded(run, target.gpu if target else None).answer(story_of)
 
     @cached_property
     def ways_out(self) -> Alternatives | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import Edit, FileEdits, Fix, Safety, Severity, SourceLine, Span
+from nanolint.diagnostics import Edit, FileEdits, Fix, Safety, Severity
 from nanolint.interpreter.torch.signatures import arguments_of
 from nanolint.regex import lazily
 from nanolint.rule.api import Finding
 from nanolint.rule.holders import file_of
+from nanolint.rule.placing import elsewhere, is_here, span_of
 from nanolint.run.stop import Cause
 from nanolint.source.text import LineIndex
 from nanolint.trainers.nanogpt.reading import read_source
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
 
     from nanolint.rule.api import Findings
     from nanolint.rule.context import Context
-    from nanolint.run.stop import Line, Stop
+    from nanolint.run.stop import Stop
 
 _UNKNOWN = lazily(r"(\w+)(?:\.__init__)?\(\) got an unexpected keyword argument '(\w+)'")
-_NAME = lazily(r"[A-Za-z_]\w*")
 STRIDES = "view size is not compatible"  # the only reason for which reshape does what view refuses
 MOST_SHOWN = 3  # lines of other files, among the notes
 
@@ -35,54 +35,23 @@ def stops(context: Context, cause: Cause) -> Findings:
     leading = context.leading
     resolution = (leading or context).settings
     for stop in (resolution.stop, *(each.stop for each in resolution.unresolved)):
-        here = stop is not None and any(_is_here(context, each) for each in stop.lines)
+        here = stop is not None and any(is_here(context, each) for each in stop.lines)
         if stop is not None and stop.cause is cause and (here or leading is None):
-            elsewhere = tuple(_elsewhere(context, stop))
+            others = tuple(elsewhere(context, stop.lines, f"raises {stop.exception}"))
             yield Finding(
                 message=f"the run stops {stop.when}: {stop.text}",
-                span=_span(context, stop),
+                span=span_of(context, stop.lines),
                 severity=Severity.WARNING if stop.is_late else None,
-                notes=(*_operands(stop), *map(str, elsewhere[:MOST_SHOWN])),
-                holders=elsewhere,
+                notes=(*_operands(stop), *map(str, others[:MOST_SHOWN])),
+                holders=others,
                 fix=_fix(context, stop),
             )
             return
 
 
-def _span(context: Context, stop: Stop) -> Span:
-    """Returns the innermost line that is in the file. If none is, it returns the first value of the
-    file that the line which raises names, or the micro-batch."""
-    lines = context.text.splitlines()
-    for each in stop.lines:
-        if each.number <= len(lines) and _is_here(context, each):
-            source = lines[each.number - 1]
-            start = context.lines.offset(each.number, 1)
-            indent = len(source) - len(source.lstrip())
-            return Span(start + indent, start + len(source.rstrip()))
-    source = stop.lines[0].source if stop.lines else ""
-    named = (each for each in _NAME.findall(source) if context.assignment(each))
-    return context.span(*named, "batch_size", "block_size")
-
-
-def _is_here(context: Context, line: Line) -> bool:
-    path = file_of(context, line.path)
-    if path is None or context.path is None:
-        return line.path == (context.path.name if context.path else "")
-    return path.absolute() == context.path.absolute()
-
-
 def _operands(stop: Stop) -> Iterator[str]:
     if stop.operands:
         yield f"given {listed(stop.operands)}"
-
-
-def _elsewhere(context: Context, stop: Stop) -> Iterator[SourceLine]:
-    """The lines of other files that lead there, the one that raises first."""
-    for place, each in enumerate(stop.lines):
-        path = file_of(context, each.path)
-        if path is not None and not _is_here(context, each):
-            does = "calls it" if place else f"raises {stop.exception}"
-            yield SourceLine(path, each.number, each.source, does)
 
 
 def _fix(context: Context, stop: Stop) -> Fix | None:
@@ -93,11 +62,11 @@ def _fix(context: Context, stop: Stop) -> Fix | None:
     if mended is None or line is None or path is None:
         return None
     old, new, safety = mended
-    text = context.text if _is_here(context, line) else read_source(path)
+    text = context.text if is_here(context, line) else read_source(path)
     start = LineIndex(text).offset(line.number, 1) + line.source.index(old)
     edit = Edit(start, start + len(old), new)
     title = f"write {new.strip(' .(=')} for {old.strip(' .(=')}"
-    if _is_here(context, line):
+    if is_here(context, line):
         return Fix(title, safety, (edit,))
     return Fix(title, Safety.UNSAFE, (), elsewhere=(FileEdits(path, text, (edit,)),))
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nanolint.script.phases import Phases
     from nanolint.script.printed import Printed
     from nanolint.script.seen import Seen
+    from nanolint.script.story import Teller
     from nanolint.script.surroundings import Surroundings
     from nanolint.script.weights import Checkpoint, Flags, Piece
     from nanolint.tensors.device import Device
@@ -68,6 +69,7 @@ class Script(Machine):
     turns: Loops
     printed: Printed
     seen: Seen
+    teller: Teller  # of the story, see ``story.py``
     group: Group  # the processes
     cards: Cards
     checkpoint: Checkpoint

@@ -180,6 +180,7 @@ class Values(Interpreter, Script):
         if isinstance(function, Unknown):
             settings.called(self, function)
             passed = (*arguments, *(keywords or {}).values())
+            self.teller.hands_over(passed)
             if any(isinstance(each, Instance) and modules.is_module(each) for each in passed):
                 error = function.unread()  # whatever is done with a model is done on the card
                 error.decided = True
@@ -338,6 +339,7 @@ class Values(Interpreter, Script):
         self.phases.before_step()
         self.seen.stepped()
         out = self.call(step, list(given), named)
+        self.teller.stepped(optimizer)
         self.phases.after_step(optimizer, self.seen.tokens)
         self.turns.stepped()
         return out

@@ -127,7 +127,8 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     start = machine.card.tape.mark()
     before = {name: frame.find(name) for name in stored(node)}
     dumped, printed = dict(machine.dumped), machine.printed.mark()
-    are_read = [_attempt(machine, body, frame) for body in (node.body, node.orelse)]
+    with machine.teller.unsure(node):
+        are_read = [_attempt(machine, body, frame) for body in (node.body, node.orelse)]
     machine.printed.forget(printed)
     alike = [name for name in before if _alike(before[name], frame.find(name))]
     writes = len(machine.card.tape.events) != start.events

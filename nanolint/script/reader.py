@@ -44,6 +44,7 @@ from nanolint.script.objects import Values
 from nanolint.script.phases import Finished, Phases, TrainsAgain
 from nanolint.script.printed import Printed
 from nanolint.script.seen import Seen
+from nanolint.script.story import Teller
 from nanolint.script.turns import Turns
 from nanolint.script.weights import Checkpoint, Flags
 from nanolint.tape.tape import Tape
@@ -105,6 +106,7 @@ class Reader(Values):
         self.phases = Phases(card.tape, steps)
         self.turns = Turns(self)
         self.seen, self.printed = Seen(), Printed()
+        self.listener = self.teller = Teller(self)
         self.group = Group(around.world_size, card.release)
         self.cards = Cards(around.cards)
         training.install(self, self._libraries)
@@ -319,6 +321,7 @@ class Reader(Values):
     ) -> None:
         """Behind the last step, what cannot be read ends the reading."""
         full = jumping.filled(self, node, frame)
+        self.teller.passes_over(node)
         try:
             passing.over(self, node, frame, error, trained=trained)
             filling.fill_with_tokens(self, node, frame)

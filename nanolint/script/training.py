@@ -123,9 +123,9 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
         torch[f"_foreach_{name}"] = _each(machine, name)
     for name in ("add", "sub", "mul", "div", "lerp"):
         torch[f"_foreach_{name}"] = _each(machine, name)
-        torch[f"_foreach_{name}_"] = silent(f"_foreach_{name}_")
+        torch[f"_foreach_{name}_"] = _in_each(machine, f"{name}_")
     for name in ("sqrt_", "neg_", "addcmul_", "addcdiv_", "copy_", "zero_", "pow_", "clamp_min_"):
-        torch[f"_foreach_{name}"] = silent(f"_foreach_{name}")
+        torch[f"_foreach_{name}"] = _in_each(machine, name)
     torch["_foreach_norm"] = _native(machine, "_foreach_norm", _norm_of_each)
     torch["Generator"] = Native("Generator", lambda *_, **__: _generator())
     optim = read_text(
@@ -251,6 +251,16 @@ def _each(machine: Script, name: str) -> Native:
         return found
 
     return Native(f"_foreach_{name}", call, plain=False)
+
+
+def _in_each(machine: Script, name: str) -> Native:
+    """An operation that writes into each of some tensors."""
+
+    def call(tensors: Value = (), *_: Value, **__: Value) -> None:
+        for each in tensors if isinstance(tensors, (list, tuple)) else ():
+            machine.listener.writes(each, name)
+
+    return Native(f"_foreach_{name}", call)
 
 
 def _native(machine: Script, name: str, function: Callable[..., Value]) -> Native:

@@ -54,13 +54,13 @@ class Answers:
 
     def find(self, question: Callable[..., Any], given: tuple[object, ...]) -> Any:
         """The answer to a question, which is known."""
-        return _read(self._said[_key(question, given)], _made_of[question])
+        return read_plainly(self._said[_key(question, given)], _made_of[question])
 
     def keep(self, question: Callable[..., Any], given: tuple[object, ...], answer: object) -> None:
         """Keep the answer to a question that is marked as one whose answers last."""
         if question not in _made_of:
             return
-        key, said = _key(question, given), _written(answer)
+        key, said = _key(question, given), written_plainly(answer)
         line = json.dumps((key, said)).encode()
         if len(line) <= MOST_BYTES:
             self._said[key] = said
@@ -71,7 +71,8 @@ def _key(question: Callable[..., Any], given: tuple[object, ...]) -> str:
     return f"{question.__module__}.{question.__qualname__}{given!r}"
 
 
-def _written(value: Any) -> Any:
+def written_plainly(value: Any) -> Any:
+    """Returns JSON of a plain value, a tuple, or an object of a class that says its parts."""
     kind = type(value)
     if isinstance(value, Enum):
         return {kind.__name__: [value.value]}
@@ -80,18 +81,19 @@ def _written(value: Any) -> Any:
     if kind in PLAIN:
         return value
     if kind is tuple:
-        return list(map(_written, value))
+        return list(map(written_plainly, value))
     if kind is frozenset:
-        return {kind.__name__: [list(map(_written, value))]}
-    return {kind.__name__: [_written(getattr(value, name)) for name in kind.__match_args__]}
+        return {kind.__name__: [list(map(written_plainly, value))]}
+    return {kind.__name__: [written_plainly(getattr(value, name)) for name in kind.__match_args__]}
 
 
-def _read(said: Any, classes: dict[str, Callable[..., Any]]) -> Any:
+def read_plainly(said: Any, classes: dict[str, Callable[..., Any]]) -> Any:
+    """The value that was written; ``classes`` by their names."""
     if isinstance(said, list):
-        return tuple([_read(each, classes) for each in said])
+        return tuple([read_plainly(each, classes) for each in said])
     if isinstance(said, dict):
         ((name, parts),) = said.items()
-        return classes[name](*(_read(each, classes) for each in parts))
+        return classes[name](*(read_plainly(each, classes) for each in parts))
     return said
 
 

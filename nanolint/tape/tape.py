@@ -9,6 +9,7 @@ from enum import Enum
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
+from nanolint.run.story import NO_STORY
 from nanolint.tape.lasting import lasting
 
 if TYPE_CHECKING:
@@ -160,12 +161,13 @@ class Tape:
     those for which the events are known to take more. ``flops`` are the operations of matrix
     products so far, by what they compute in, and ``steps`` what the first steps took of them.
     ``printed`` are lines that the program prints before it trains, ``trained`` what a step of it
-    was seen to train with: sequences, tokens of each, and passes; 0 what was not seen.
+    was seen to train with: sequences, tokens of each, and passes; 0 what was not seen. ``story`` is
+    what rules read of its loop.
     """
 
     __slots__ = (
         "above", "apart", "assumed", "components", "doubts", "events", "flops", "names", "phases",
-        "printed", "sizes", "steps", "stop", "trained",
+        "printed", "sizes", "steps", "stop", "story", "trained",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -186,6 +188,7 @@ class Tape:
         self.steps: list[Step] = []
         self.printed: list[str] = []
         self.trained: list[int] = [0, 0, 0]
+        self.story = NO_STORY
         self.stop: Stop | None = None  # what ends the run after the first steps
 
     @property

@@ -60,6 +60,7 @@ _MODULES = {
         "failing_name",
         "failing_import",
     ),
+    "training": ("gradients_never_zeroed",),
     "torch": (
         "deprecated_grad_scaler",
         "deprecated_cuda_autocast",

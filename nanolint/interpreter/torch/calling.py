@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.interpreter.certain import refusal
 from nanolint.interpreter.counted import COUNTED, pinned
 from nanolint.interpreter.counted import plain as unnoted
+from nanolint.interpreter.listening import TOLD
 from nanolint.interpreter.values import Native, Unknown
 from nanolint.interpreter.watched import ANY, Real
 from nanolint.tensors import held
@@ -95,6 +96,7 @@ def operation(
             arguments[0].storage.changed = True
         if machine.card.tracer is None:
             write(arguments[0], machine.place)
+        machine.listener.writes(arguments[0], short)
     options.pop("out", None)
     options.pop("generator", None)
     learns = options.pop("requires_grad", False)
@@ -104,6 +106,9 @@ def operation(
             held.look_up(short, arguments, options)
         if short in held.FOLLOWED and not any(map(machine.made_up.has, arguments)):
             held.follow(short, found, arguments, options)
+        is_number = isinstance(found, Tensor) and not found.shape and found.requires_grad
+        if is_number or short in TOLD:
+            machine.listener.made(short, arguments, options, found)
         return _leaf(machine, found) if learns else found
     except held.Beyond as error:
         raise refusal(error.refused(machine.host)) from error

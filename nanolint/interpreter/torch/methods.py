@@ -165,13 +165,13 @@ def _known(machine: Machine, x: Tensor) -> dict[str, Callable[[], Value]]:
 
 
 def _gradient(machine: Machine, x: Tensor) -> Value:
-    holder = _holder(x)
+    holder = holder_of(x)
     if holder is not None:
         return holder.gradient
     return machine.tensor_attributes.get(x, {}).get("grad")
 
 
-def _holder(x: Tensor) -> Parameter | Leaf | None:
+def holder_of(x: Tensor) -> Parameter | Leaf | None:
     """Where ``x.grad`` is: a parameter has it while it is frozen, too; None where autograd makes
     none."""
     if isinstance(x, Parameter):
@@ -247,6 +247,7 @@ def _backward(
             raise each.unread()
     if create_graph or inputs is not None:
         raise machine.unread("a backward pass with create_graph or inputs")
+    machine.listener.goes_back(x)
     machine.happens(Event.BACKWARD)
     if gradient is None and x.numel != 1:
         raise Refused("grad can be implicitly created only for scalar outputs", of_graph=True)
@@ -313,8 +314,9 @@ def set_attribute(machine: Machine, x: Tensor, name: str, value: Value) -> None:
             x.node.outputs, x.node.strides = ((x.shape, x.dtype, x.role),), x.strides
             x.node.holds = None if x.node.holds is None else x.detach()
         return
-    holder = _holder(x) if name == "grad" else None
+    holder = holder_of(x) if name == "grad" else None
     if holder is not None:
+        machine.listener.puts(holder, value)
         holder.gradient = value
         return
     if name in METHODS or name in OWN:

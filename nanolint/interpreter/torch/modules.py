@@ -284,6 +284,7 @@ def _apply(machine: Machine, module: Instance, function: Value) -> Instance:
 
 def _train(machine: Machine, module: Instance, mode: bool = True) -> Instance:
     machine.happens(Event.TRAINS if mode else Event.EVALUATES)
+    machine.listener.sets_mode(module, trains=mode)
     return train(module, mode)
 
 
@@ -293,8 +294,9 @@ def _requires(machine: Machine, module: Instance, requires_grad: Value = True) -
     return module
 
 
-def _zero_grad(_machine: Machine, module: Instance, *_given: Value, **_named: Value) -> None:
+def _zero_grad(machine: Machine, module: Instance, *_given: Value, **_named: Value) -> None:
     for _, each in parameters(module):
+        machine.listener.puts(each, None)
         each.gradient = None
 
 

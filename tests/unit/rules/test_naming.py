@@ -22,6 +22,7 @@ PREFIXES = {
     "config": "NL3",
     "torch": "NL4",
     "running": "NL6",
+    "training": "NL5",
 }
 
 # "allow NAME" must read well: a name says what is bad, never what to do about it.
