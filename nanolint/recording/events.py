@@ -98,18 +98,16 @@ def write_own(
         read_script(program, run, None, device, inductor=inductor, whole=whole)
 
     _on_card(read, run, shapes, asked, tape)
-    as_nanogpt(tape, shapes)
+    as_nanogpt(tape, run)
 
 
 def device_of(run: Run, shapes: Shapes, asked: Asked, tape: Tape) -> Device:
     """The card of ``run``, which writes to ``tape``."""
-    is_read = isinstance(run.program, ReadScript)  # of its products nothing is known beforehand
     return Device(
         tape,
         asked=asked,
         workspace_bytes=shapes.workspace_bytes,
-        bias_workspace_bytes=0 if is_read else shapes.bias_workspace_bytes,
-        first_bias_bytes=bias_workspace_bytes(run.torch) if is_read else 0,
+        first_bias_bytes=bias_workspace_bytes(run.torch),
         keeps_workspace=shapes.keeps_workspace,
         passing_bias_bytes=passing_bias_workspace_bytes(run.torch),
         capability=FLASH_SINCE if run.attention is Attention.FLASH else BEFORE_FLASH,

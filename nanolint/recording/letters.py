@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from nanolint.regex import lazily
 
 if TYPE_CHECKING:
-    from nanolint.recording.shapes import Shapes
+    from nanolint.run.run import Run
 
 _PARAMETER = lazily(r"\.(weight|bias)\b")
 _SHAPE = lazily(r"\((\d+(?:, \d+)*),?\)")
 
 
-def in_letters(names: list[str], shapes: Shapes) -> list[str]:
+def in_letters(names: list[str], run: Run) -> list[str]:
     """The names of a tape, each shape in letters where it is one of those that nanoGPT has."""
-    activations, weights = _activations(shapes), _weights(shapes)
+    activations, weights = _activations(run), _weights(run)
     known: dict[str, str] = {}
     for name in dict.fromkeys(names):
         of_weight = _PARAMETER.search(name) is not None
@@ -30,8 +30,9 @@ def in_letters(names: list[str], shapes: Shapes) -> list[str]:
     return [known[each] for each in names]
 
 
-def _activations(s: Shapes) -> dict[str, str]:
-    b, t, c, h, v = s.batch_size, s.block_size, s.n_embd, s.n_head, s.vocab_size
+def _activations(run: Run) -> dict[str, str]:
+    b, t, v, c, h = run.batch_size, run.block_size, run.vocab_size, run.n_embd, run.n_head
+    assert c is not None and h is not None  # of nanoGPT's own all are known
     found = {
         "T": (t,), "B*T": (b * t,), "B, T": (b, t), "T, C": (t, c),
         "B*T, C": (b * t, c), "B*T, 3C": (b * t, 3 * c), "B*T, 4C": (b * t, 4 * c),
@@ -47,8 +48,9 @@ def _activations(s: Shapes) -> dict[str, str]:
     return {**_by_numbers(found), f"{b}, {t}, {v}": "(B*T, V)"}
 
 
-def _weights(s: Shapes) -> dict[str, str]:
-    c, v = s.n_embd, s.vocab_size
+def _weights(run: Run) -> dict[str, str]:
+    c, v = run.n_embd, run.vocab_size
+    assert c is not None
     found = {
         "3C": (3 * c,), "4C": (4 * c,), "C": (c,), "C, C": (c, c),
         "3C, C": (3 * c, c), "C, 3C": (c, 3 * c),

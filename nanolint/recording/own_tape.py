@@ -10,18 +10,18 @@ from nanolint.tape.tape import Component, Phase
 from nanolint.trainers.nanogpt.own import SCRIPT
 
 if TYPE_CHECKING:
-    from nanolint.recording.shapes import Shapes
+    from nanolint.run.run import Run
     from nanolint.tape.locating import Where
     from nanolint.tape.tape import Tape
 
 BATCH = "batch (B, T) int64"
 
 
-def as_nanogpt(tape: Tape, shapes: Shapes) -> None:
+def as_nanogpt(tape: Tape, run: Run) -> None:
     """Call what is on ``tape`` as nanoGPT's files do."""
-    names = in_letters(tape.names, shapes)
+    names = in_letters(tape.names, run)
     # X or Y, as our text of train.py makes them; where T is 1 its letters might be others.
-    made = f"tensor ({shapes.batch_size}, {shapes.block_size}) int64"
+    made = f"tensor ({run.batch_size}, {run.block_size}) int64"
     for handle, name in enumerate(tape.names):
         if name == made:
             names[handle] = BATCH

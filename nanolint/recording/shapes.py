@@ -1,4 +1,4 @@
-"""The numbers that decide the size of every tensor of a nanoGPT run."""
+"""The sizes of a run's batches, and what the kernels of its card take."""
 
 from __future__ import annotations
 
@@ -15,20 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The numbers that decide every tensor's size. B, T, L, H, C, V in nanoGPT's own words."""
+    """The sizes of a run's batches, in nanoGPT's own words, and how its products are computed."""
 
     batch_size: int  # B
     block_size: int  # T
-    n_layer: int  # L
-    n_head: int  # H
-    n_embd: int  # C
     vocab_size: int  # V
-    dropout: bool
-    bias: bool
     dtype: str  # "float32" | "bfloat16" | "float16": autocast's dtype, off for float32
     attention: Attention
     workspace_bytes: int = 0  # cuBLAS's; 0 leaves it out
-    bias_workspace_bytes: int = 0  # cuBLASLt's own, 0 where it has none
     keeps_workspace: bool = True  # each thread for good; else each product while it is launched
     inductor: Inductor = Inductor()
 
@@ -38,16 +32,10 @@ class Shapes:
         return cls(
             batch_size=run.batch_size,
             block_size=run.block_size,
-            n_layer=run.n_layer,
-            n_head=run.n_head,
-            n_embd=run.n_embd,
             vocab_size=run.vocab_size,
-            dropout=run.dropout > 0,
-            bias=run.bias,
             dtype=run.dtype,
             attention=run.attention,
             workspace_bytes=torch.workspace_bytes(run.torch, gpu),
-            bias_workspace_bytes=torch.bias_workspace_bytes(run.torch) if run.bias else 0,
             keeps_workspace=torch.keeps_workspace(run.torch),
             inductor=Inductor.of(run.torch, gpu.compute_capability if gpu else None),
         )

@@ -181,9 +181,8 @@ class Device:
     ``half`` is autocast's type, None outside of it. ``casts`` are its copies of parameters, by the
     parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
     each thread's first matrix product for good, or, with ``keeps_workspace`` off, by each product
-    for itself; 0 leaves it out. ``bias_workspace_bytes`` is cuBLASLt's, if products add biases
-    and it has one of its own, taken with the first product, or, as ``first_bias_bytes``, with the
-    first that adds a bias; ``passing_bias_bytes`` if each makes it for itself.
+    for itself; 0 leaves it out. ``first_bias_bytes`` is cuBLASLt's, if it has one of its own, taken
+    with the first product that adds a bias; ``passing_bias_bytes`` if each makes it for itself.
     ``attention_kernels`` are those that it may take.
     ``capability`` is the card's compute capability; ``fuses_bfloat16``: memory-efficient attention
     takes bfloat16, as from 8.0 on. ``tuned_for`` is the compute capability by which CUB sizes what
@@ -196,7 +195,6 @@ class Device:
         *,
         asked: Asked | None = None,
         workspace_bytes: int = 0,
-        bias_workspace_bytes: int = 0,
         passing_bias_bytes: int = 0,
         first_bias_bytes: int = 0,
         keeps_workspace: bool = True,
@@ -217,19 +215,14 @@ class Device:
         self.copies_layers = True  # whether those that are alike may be copied
         self.saver: Any = None  # takes what operations save (saving.py)
         self.tracer: Any = None  # takes operations instead of running them (tracing.py)
-        self._workspaces = {
-            MAIN: tuple(filter(None, (workspace_bytes, bias_workspace_bytes))),
-            AUTOGRAD: tuple(filter(None, (workspace_bytes,))),
-        }
+        workspaces = tuple(filter(None, (workspace_bytes,)))
+        self._workspaces = {MAIN: workspaces, AUTOGRAD: workspaces}
         self.allows_tf32 = False  # for products of float32
         self.floats = FLOAT32  # the type of fractions if nobody says it
         self._newest = (0, "", 0)  # product: the allocations before it, what it took
         self.passing_bias_bytes = passing_bias_bytes
         # The backward pass adds biases where it computes again what a checkpoint left out.
-        self._first_bias_bytes = {
-            MAIN: first_bias_bytes,
-            AUTOGRAD: first_bias_bytes or bias_workspace_bytes,
-        }
+        self._first_bias_bytes = {MAIN: first_bias_bytes, AUTOGRAD: first_bias_bytes}
         self._keeps_workspace = keeps_workspace
         self.attention_kernels = KERNELS
 
