@@ -120,14 +120,17 @@ def shorter_block(example: Example) -> str:
 
 
 def fewer_layers(example: Example) -> str:
-    return change(example.peak(), example.peak(n_layer=example.run.n_layer * 3 // 4))
+    layers = example.run.n_layer
+    assert layers is not None
+    return change(example.peak(), example.peak(n_layer=layers * 3 // 4))
 
 
 def narrower(example: Example) -> str:
     """Two thirds of the width, with heads of the same size."""
-    heads = example.run.n_head * 2 // 3
-    width = example.run.n_embd // example.run.n_head * heads
-    return change(example.peak(), example.peak(n_embd=width, n_head=heads))
+    heads, size = example.run.n_head, example.run.head_size
+    assert heads is not None and size is not None
+    fewer = heads * 2 // 3
+    return change(example.peak(), example.peak(n_embd=size * fewer, n_head=fewer))
 
 
 def deleted_logits(example: Example) -> str:

@@ -109,12 +109,11 @@ def _neighbours(run: Run, key: str) -> Iterator[Change]:
         yield Change(((key, value + least),))
         if value > least:
             yield Change(((key, value - least),))
-    elif key == "n_embd":
-        head = run.n_embd // run.n_head
+    elif key == "n_embd" and run.n_head is not None and run.head_size is not None:
         for heads in (run.n_head + 1, run.n_head - 1):
             if heads:
-                yield Change(((key, heads * head), ("n_head", heads)))
-    elif key == "n_head":
+                yield Change(((key, heads * run.head_size), ("n_head", heads)))
+    elif key == "n_head" and run.n_head is not None and run.n_embd is not None:
         divisors = [count for count in range(1, run.n_embd + 1) if run.n_embd % count == 0]
         index = divisors.index(run.n_head)
         yield from (Change(((key, count),)) for count in divisors[index + 1 : index + 2])
@@ -155,9 +154,10 @@ def _least(run: Run, key: str) -> Change | None:
         "n_layer": ((key, 1),),
         "block_size": ((key, SMALLEST_CONTEXT),),
         "vocab_size": ((key, GRID),),
-        "n_embd": ((key, run.n_embd // run.n_head), ("n_head", 1)),
         "gradient_accumulation_steps": ((key, _least_accumulation(run)),),
     }
+    if run.head_size is not None:
+        least["n_embd"] = ((key, run.head_size), ("n_head", 1))
     values = least.get(key)
     if values is None or getattr(run, key) <= values[0][1]:
         return None

@@ -36,12 +36,12 @@ def attention_word(run: Run, target: Machine | None) -> str:
     """``flash``, ``efficient`` or ``math``, or ``cudnn`` where the card prefers that to flash."""
     capability = target.gpu.compute_capability if target else None
     prefers = capability is not None and prefers_cudnn_attention(run.torch, capability[0])
-    if not prefers or run.attention is not Attention.FLASH or not run.n_head:
+    size = run.head_size
+    if not prefers or run.attention is not Attention.FLASH or size is None:
         return run.attention.value  # of a script that is read no head is known, and none is shown
     from nanolint.tensors.ops.cudnn_attention import is_able
 
-    width = run.n_embd // run.n_head
-    takes = is_able(width, width, run.dropout, run.torch, learns=True)
+    takes = is_able(size, size, run.dropout or 0.0, run.torch, learns=True)
     return CUDNN if takes else run.attention.value
 
 
@@ -49,10 +49,8 @@ RUN_KEYS = (
     *("batch_size", "gradient_accumulation_steps", "world_size", "block_size"),
     *("n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias", "dtype", "compile"),
     *("init_from", "device", "attention", "effective_batch_size", "tokens_per_iter"),
-    *("parameters", "parameters_reported"),
 )
-# Of a script that is read, its reading alone knows these, and the tape what follows from them.
-OF_READING = ("dropout", "bias", "parameters", "parameters_reported")
+PARAMETERS = ("parameters", "parameters_reported")
 TOLD = (Role.CONTEXT, *SHAPE)  # by what the script does with its values
 
 
@@ -122,6 +120,7 @@ class Explanation:
     def _run(self, run: Run) -> dict[str, Any]:
         """The values of the run; null what nobody knows of a script of its own."""
         found = {key: getattr(run, key) for key in RUN_KEYS}
+        found |= {key: getattr(run, key) if run.has_sizes else None for key in PARAMETERS}
         found["attention"] = attention_word(run, self.target)
         if not run.block_size:
             found |= {"block_size": None, "tokens_per_iter": None}
@@ -132,7 +131,7 @@ class Explanation:
         shape |= {key: found[key] or None for key in run.program.told if key in shape}
         if shape[ROLES[Role.CONTEXT]] is None:
             shape["tokens_per_iter"] = None
-        return found | shape | dict.fromkeys(OF_READING)
+        return found | shape
 
     def _role(self, role: Role, name: str) -> dict[str, Any]:
         """What plays the role of nanoGPT's key ``name``: a key, its value, the place that set it.

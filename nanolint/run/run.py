@@ -30,25 +30,25 @@ class Attention(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One training run, every value known. Symbols as in the docs: B, T, C, H, L, V.
+    """One training run. Symbols as in the docs: B, T, C, H, L, V.
 
-    It is nanoGPT's own model and loop, or those of ``program``. With a program the fields from
-    ``n_layer`` to ``bias`` are those that it follows, and 0 where it does not.
+    It is nanoGPT's own model and loop, whose values are all known, or those of ``program``: of its
+    model a field is None that nobody knows.
     """
 
     batch_size: int  # B: micro-batch, sequences per forward pass and GPU
     gradient_accumulation_steps: int  # as the config says it, before train.py changes it
     world_size: int
     block_size: int  # T
-    n_layer: int  # L
-    n_head: int  # H
-    n_embd: int  # C
+    n_layer: int | None  # L
+    n_head: int | None  # H
+    n_embd: int | None  # C
     vocab_size: int  # V
-    dropout: float
-    bias: bool
+    dropout: float | None
+    bias: bool | None
     dtype: str  # "float32" | "bfloat16" | "float16"
     compile: bool
-    init_from: str  # "scratch" | "resume" | "gpt2*"
+    init_from: str | None  # "scratch" | "resume" | "gpt2*"
     device: str
     attention: Attention
     eval_only: bool = False
@@ -88,16 +88,32 @@ class Run:
         return self.effective_batch_size * self.block_size
 
     @property
+    def head_size(self) -> int | None:
+        """Columns of one head."""
+        if self.n_embd is None or self.n_head is None:
+            return None
+        return self.n_embd // self.n_head
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether all sizes are known that the parameters of nanoGPT's own model follow from."""
+        return None not in (self.n_layer, self.n_embd, self.bias)
+
+    @property
     def parameters(self) -> int:
-        """Parameters of nanoGPT's own model, the tied embedding counted once (its model.py)."""
-        c, bias = self.n_embd, int(self.bias)
+        """Parameters of nanoGPT's own model, the tied embedding counted once (its model.py).
+
+        Only of a run that ``has_sizes``.
+        """
+        layers, c, bias = self.n_layer, self.n_embd, self.bias
+        assert layers is not None and c is not None and bias is not None
         block = 12 * c * c + 2 * c + 11 * c * bias
-        return (self.vocab_size + self.block_size) * c + self.n_layer * block + c * (1 + bias)
+        return (self.vocab_size + self.block_size) * c + layers * block + c * (1 + bias)
 
     @property
     def parameters_reported(self) -> int:
-        """The number nanoGPT prints: without position embeddings."""
-        return self.parameters - self.block_size * self.n_embd
+        """The number nanoGPT prints: without position embeddings. Only if it ``has_sizes``."""
+        return self.parameters - self.block_size * (self.n_embd or 0)
 
     def follows(self, *keys: str) -> bool:
         """Whether its memory is known for other values of these fields, too."""

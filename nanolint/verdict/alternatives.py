@@ -193,41 +193,45 @@ class Alternatives(ByText):
         if run.dtype != "float32" or not run.follows("dtype") or not run.on_gpu:
             return None
         half = "bfloat16" if has_bfloat16(gpu) else "float16"
-        size, dropout = run.n_embd // (run.n_head or 1), run.dropout > 0
-        kernel = attention_kernel(gpu, dtype=half, head_size=size, dropout=dropout)
+        kernel = attention_kernel(
+            gpu, dtype=half, head_size=run.head_size, dropout=bool(run.dropout)
+        )
         if run.attention is Attention.MATH:
             kernel = Attention.MATH
         other = Change((("dtype", half),), (("attention", kernel),))
         return self._with(other)
 
+    def _may_change(self, *keys: str) -> bool:
+        return self._run.init_from == "scratch" and self._run.follows(*keys)
+
     def _fewer_layers(self) -> Alternative | None:
-        if self._run.init_from != "scratch" or not self._run.follows("n_layer"):
+        layers = self._run.n_layer
+        if layers is None or not self._may_change("n_layer"):
             return None
-        fewer = range(self._run.n_layer - 1, (self._run.n_layer - 1) // 2, -1)
+        fewer = range(layers - 1, (layers - 1) // 2, -1)
         return self._comfortable([change(n_layer=layers) for layers in fewer])
 
     def _narrower(self) -> Alternative | None:
         """Fewer heads of the same size, so that n_head divides n_embd."""
-        run = self._run
-        if run.init_from != "scratch" or not run.follows("n_embd", "n_head"):
+        heads, size = self._run.n_head, self._run.head_size
+        if heads is None or size is None or not self._may_change("n_embd", "n_head"):
             return None
-        width = run.n_embd // run.n_head
-        fewer = range(run.n_head - 1, (run.n_head - 1) // 2, -1)
-        return self._comfortable([change(n_embd=heads * width, n_head=heads) for heads in fewer])
+        fewer = range(heads - 1, (heads - 1) // 2, -1)
+        return self._comfortable([change(n_embd=each * size, n_head=each) for each in fewer])
 
     def _smaller(self) -> Alternative | None:
         """Fewer layers and heads alike, down to a quarter, if half of either is too much."""
-        run = self._run
-        if run.init_from != "scratch" or not run.follows("n_layer", "n_embd", "n_head"):
+        layers, heads, size = self._run.n_layer, self._run.n_head, self._run.head_size
+        if layers is None or heads is None or size is None:
+            return None
+        if not self._may_change("n_layer", "n_embd", "n_head"):
             return None
         if self._fewer_layers() is not None or self._narrower() is not None:
             return None
-        width = run.n_embd // run.n_head
-        fewer = range(run.n_head - 1, run.n_head // 4, -1)
         shapes = [
-            change(n_layer=layers, n_embd=heads * width, n_head=heads)
-            for heads in fewer
-            if (layers := run.n_layer * heads // run.n_head)
+            change(n_layer=fewer, n_embd=each * size, n_head=each)
+            for each in range(heads - 1, heads // 4, -1)
+            if (fewer := layers * each // heads)
         ]
         return self._comfortable(shapes)
 
@@ -289,5 +293,5 @@ class Alternatives(ByText):
 
 def _scales(run: Run) -> bool:
     """Whether it is about known what it takes with other sizes: they are nanoGPT's."""
-    known = min(run.n_layer, run.n_embd, run.block_size, run.vocab_size, run.batch_size) > 0
-    return known and run.on_gpu and not run.eval_only
+    known = min(run.block_size, run.vocab_size, run.batch_size) > 0
+    return known and run.has_sizes and run.on_gpu and not run.eval_only

@@ -71,8 +71,8 @@ def micro_batch(run: Run, batch_size: int, partner_value: int) -> Change:
 def smaller_checkpoints(run: Run) -> Iterator[Change]:
     """The pretrained models that are smaller than the one of ``run``, the largest first."""
     names = list(PRETRAINED_SIZES)
-    known = run.init_from in names and run.follows("init_from")
-    at = names.index(run.init_from) if known else 0
+    own = run.init_from
+    at = names.index(own) if own in names and run.follows("init_from") else 0
     for name in reversed(names[:at]):
         layers, heads, width = PRETRAINED_SIZES[name]
         implied = (("n_layer", layers), ("n_head", heads), ("n_embd", width))

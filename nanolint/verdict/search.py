@@ -334,16 +334,22 @@ OF_LAYERS = (Component.ACTIVATIONS, Component.WEIGHT_COPIES)
 
 def about(run: Run, other: Run, gpu: Gpu) -> int:
     """What ``other`` reserves, by what ``run`` does: as much more or less of each part as there are
-    parameters, numbers in the layers, or tokens."""
+    parameters, numbers in the layers, or tokens. Only of a run that ``has_sizes``."""
     peak = replay(run, gpu).peak
     parts = dict(replay(run, gpu).components)
     state = sum(parts[each] for each in STATE)
     layers = sum(parts[each] for each in OF_LAYERS)
     rest = peak.allocated_bytes - state - layers
     tokens = other.batch_size * other.block_size / (run.batch_size * run.block_size)
-    numbers = tokens * (other.n_layer * other.n_embd) / (run.n_layer * run.n_embd)
+    numbers = tokens * _numbers(other) / _numbers(run)
     allocated = state * other.parameters / run.parameters + layers * numbers + rest * tokens
     return int(allocated * peak.reserved_bytes / peak.allocated_bytes)
+
+
+def _numbers(run: Run) -> int:
+    """Those that the layers keep of each token, in units of its width."""
+    assert run.n_layer is not None and run.n_embd is not None
+    return run.n_layer * run.n_embd
 
 
 def smaller_steps(run: Run, equation: Equation) -> list[Change]:

@@ -10,6 +10,7 @@ from nanolint.trainers.nanogpt.resolve import default_run
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
+    from nanolint.run.run import Run
 
 GPT2 = replace(default_run(), batch_size=16, gradient_accumulation_steps=32)
 GPT2_XL = replace(
@@ -23,6 +24,21 @@ GPT2_XL = replace(
     init_from="gpt2-xl",
 )
 SMALL = replace(GPT2, n_layer=2, n_head=2, n_embd=128, vocab_size=1000, block_size=128)
+
+
+def layers(run: Run) -> int:
+    assert run.n_layer is not None
+    return run.n_layer
+
+
+def heads(run: Run) -> int:
+    assert run.n_head is not None
+    return run.n_head
+
+
+def width(run: Run) -> int:
+    assert run.n_embd is not None
+    return run.n_embd
 
 
 def card(name: str, *, in_use_bytes: int = 0) -> Machine:

@@ -17,7 +17,7 @@ from nanolint.verdict.alternative import Alternative, Cost
 from nanolint.verdict.alternatives import Alternatives
 from nanolint.verdict.search import best_micro_batch
 from nanolint.verdict.verdict import judge
-from tests.support.runs import GPT2, GPT2_XL, card
+from tests.support.runs import GPT2, GPT2_XL, card, heads, layers
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run
@@ -163,17 +163,17 @@ def test_a_checkpoint_has_its_sizes_and_the_smallest_has_no_smaller_one() -> Non
 
 @pytest.mark.parametrize("most", range(9))
 def test_the_largest_of_many_sizes_that_fit_is_offered(most: int) -> None:
-    layers = Judged(replace(TINY, n_layer=9), lambda run: run.n_layer <= most)._fewer_layers()
-    wide = Judged(replace(TINY, n_head=9, n_embd=144), lambda run: run.n_head <= most)
-    heads = wide._narrower()
-    assert all(each.n_embd == 16 * each.n_head for each in wide.asked)
+    shallow = Judged(replace(TINY, n_layer=9), lambda run: layers(run) <= most)._fewer_layers()
+    wide = Judged(replace(TINY, n_head=9, n_embd=144), lambda run: heads(run) <= most)
+    narrow = wide._narrower()
+    assert all(each.n_embd == 16 * heads(each) for each in wide.asked)
     if most < 5:  # less than half of a model is another model
-        assert (layers, heads) == (None, None)
+        assert (shallow, narrow) == (None, None)
         return
-    assert layers is not None
-    assert layers.change == f"n_layer = {most}"
-    assert heads is not None
-    assert heads.change == f"n_embd = {16 * most}, n_head = {most}"
+    assert shallow is not None
+    assert shallow.change == f"n_layer = {most}"
+    assert narrow is not None
+    assert narrow.change == f"n_embd = {16 * most}, n_head = {most}"
 
 
 @pytest.mark.parametrize(("most", "told"), [(8, None), (4, "n_layer = 3"), (2, None)])
@@ -181,13 +181,13 @@ def test_a_smaller_shape_is_offered_if_half_of_either_is_too_much(
     most: int, told: str | None
 ) -> None:
     run = replace(TINY, n_layer=8, n_head=10, n_embd=160)
-    way = Judged(run, lambda run: max(run.n_layer, run.n_head) <= most)._smaller()
+    way = Judged(run, lambda run: max(layers(run), heads(run)) <= most)._smaller()
     assert (way and way.change.partition(",")[0]) == told
 
 
-@pytest.mark.parametrize(("layers", "name"), [(36, "gpt2-large"), (24, "gpt2-medium"), (0, "gpt2")])
-def test_the_largest_checkpoint_that_fits_is_offered(layers: int, name: str) -> None:
-    judged = Judged(GPT2_XL, lambda run: run.n_layer <= layers)
+@pytest.mark.parametrize(("most", "name"), [(36, "gpt2-large"), (24, "gpt2-medium"), (0, "gpt2")])
+def test_the_largest_checkpoint_that_fits_is_offered(most: int, name: str) -> None:
+    judged = Judged(GPT2_XL, lambda run: layers(run) <= most)
     way = judged._smaller_checkpoint()
     assert way is not None
     assert way.change == f"init_from = {name!r}"

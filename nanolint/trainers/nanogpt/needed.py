@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.run.capability import attention_kernel
-from nanolint.run.run import Run
+from nanolint.run.run import Attention, Run
 from nanolint.run.settled import Layer, Project, Setting, Unresolved
 from nanolint.source.python import nodes
 from nanolint.source.values import Known, Unknown
@@ -42,7 +43,7 @@ def needed_run(
 ) -> tuple[Run, tuple[Unresolved, ...]]:
     """The run that ``settings`` describe, and every reason why the replay cannot know it.
 
-    Where there is one, the run has a legal value in the place of that which is not known.
+    Where there is one, what of the model is not known is None; all else has a legal value.
 
     An accumulation that the world size does not divide is rounded down, as ``//=`` would.
     """
@@ -52,34 +53,31 @@ def needed_run(
         if script is not None:
             values.refuse(key, f"only {script} has this key; pass --train-script {script}")
             break
-    eval_only = values.truth("eval_only")
+    eval_only = values.truth("eval_only") or False
     if eval_only:  # then nothing accumulates
         accumulation = values.optional_integer("gradient_accumulation_steps", 1)
     else:
         accumulation = values.integer("gradient_accumulation_steps", 1)
-    n_head, n_embd = values.integer("n_head", 1), values.integer("n_embd", 1)
-    if n_embd % n_head:
+    n_head, n_embd = values.size("n_head"), values.size("n_embd")
+    if n_head is not None and n_embd is not None and n_embd % n_head:
         values.forbid("n_head", f"n_embd = {n_embd} is not a multiple of n_head = {n_head}")
-    dtype = values.choice("dtype")
-    dropout = values.probability("dropout")
+    dtype = values.choice("dtype") or "float32"
     run = Run(
         batch_size=values.integer("batch_size", 1),
         gradient_accumulation_steps=accumulation,
         world_size=world_size,
         block_size=values.integer("block_size", 1),
-        n_layer=values.integer("n_layer", 1),
+        n_layer=values.size("n_layer"),
         n_head=n_head,
         n_embd=n_embd,
         vocab_size=values.integer("vocab_size", 1),
-        dropout=dropout,
+        dropout=values.probability("dropout"),
         bias=values.truth("bias"),
         dtype=dtype,
-        compile=values.truth("compile"),
+        compile=values.truth("compile") or False,
         init_from=values.choice("init_from"),
         device=values.text("device"),
-        attention=attention_kernel(
-            gpu, dtype=dtype, head_size=n_embd // n_head, dropout=dropout > 0
-        ),
+        attention=Attention.FLASH,
         eval_only=eval_only,
         eval_iters=values.evaluations(),
         max_iters=values.optional_integer("max_iters", 0),
@@ -88,12 +86,13 @@ def needed_run(
         dialect=project.dialect,
         simulated_gpus=project.simulated_gpus if world_size == 1 else 1,
     )
-    return run, tuple(values.unresolved)
+    kernel = attention_kernel(gpu, dtype=dtype, head_size=run.head_size, dropout=bool(run.dropout))
+    return replace(run, attention=kernel), tuple(values.unresolved)
 
 
 class _Values:
-    """Typed access to the settings. What is unknown or illegal is noted, and stood in for by a
-    legal value, so that one pass finds every reason."""
+    """Typed access to the settings. What is unknown or illegal is noted, so that one pass finds
+    every reason."""
 
     def __init__(self, settings: Mapping[str, Setting], project: Project) -> None:
         self._settings = settings
@@ -109,36 +108,41 @@ class _Values:
         self.unresolved.append(Unresolved(key, reason, impossible=True))
 
     def integer(self, key: str, least: int) -> int:
-        """An int between ``least`` and the largest that the replay takes."""
+        """An int from ``least`` on; a legal one in the place of what is none."""
+        value = self.size(key, least)
+        return (least or 1) if value is None else value
+
+    def size(self, key: str, least: int = 1) -> int | None:
+        """An int from ``least`` on; it is noted if the replay takes no such number."""
         found, value = self._value(key)
         if not found:
-            return least or 1
+            return None
         if not _is_integer(value):
             self.forbid(key, f"must be an integer, is {_format_value(value)}")
-        elif value < least:
+            return None
+        if value < least:
             self.forbid(key, f"must be at least {least}, is {_format_value(value)}")
-        elif value > _LARGEST[key]:
+            return None
+        if value > _LARGEST[key]:
             most = f"at most {_LARGEST[key]:,} are supported"
             self.refuse(key, f"{_format_value(value)} is beyond every GPU: {most}")
-        else:
-            return value
-        return least or 1
+        return value
 
-    def truth(self, key: str) -> bool:
+    def truth(self, key: str) -> bool | None:
         """What ``if value:`` makes of it, as everywhere in nanoGPT: the string 'False' is true."""
-        _, value = self._value(key)
-        return bool(value)
+        found, value = self._value(key)
+        return bool(value) if found else None
 
-    def probability(self, key: str) -> float:
+    def probability(self, key: str) -> float | None:
         """A number from 0 to 1."""
         found, value = self._value(key)
         if found and isinstance(value, (int, float)) and 0 <= value <= 1:
             return float(value)
         if found:
             self.forbid(key, f"must be a number from 0 to 1, is {_format_value(value)}")
-        return 0.0
+        return None
 
-    def choice(self, key: str) -> str:
+    def choice(self, key: str) -> str | None:
         """One of the few strings that nanoGPT accepts."""
         choices = KEYS[key].choices or ()
         found, value = self._value(key)
@@ -151,7 +155,7 @@ class _Values:
         elif found:
             legal = ", ".join(map(repr, choices))
             self.forbid(key, f"must be one of {legal}, is {_format_value(value)}")
-        return str(choices[0])
+        return None
 
     def _is_named(self, value: Plain) -> bool:
         """Whether the script has this text somewhere, and so may know what to do with it."""

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nanolint.run.coverage import not_covered
-from nanolint.run.settled import Layer, Origin, Setting
 from nanolint.run.trust import ordered
 from nanolint.source.values import Known
-from nanolint.trainers.nanogpt.needed import needed_run
-from nanolint.trainers.nanogpt.read import STAND_INS, WHOLE_STAND_INS, read_run
+from nanolint.trainers.nanogpt.read import read_run
 from nanolint.trainers.nanogpt.roles import with_passes
 from nanolint.trainers.nanogpt.setup.passed import SHAPE
 from nanolint.trainers.nanogpt.whole import outlives, whole_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.run.run import Run
-    from nanolint.run.settled import Project, Resolution
+    from nanolint.run.settled import Project, Resolution, Setting, Unresolved
     from nanolint.source.values import Plain
     from nanolint.trainers.nanogpt.roles import Roles
+
+# The model, what it begins with and whether it is compiled: a reading of the script tells it.
+TOLD = frozenset({*SHAPE, "init_from", "compile"})
 
 
 def whole_read(
     found: Resolution,
     roles: Roles,
-    needed: Run,
+    needed: tuple[Run, Collection[Unresolved]],
     settings: tuple[Mapping[str, Setting], Mapping[str, Setting]],
     project: Project,
     gpu: Gpu | None,
@@ -38,37 +39,22 @@ def whole_read(
     ``settings`` are by the script's keys, and by their roles. None where the micro-batch is not
     known, or the reading has no place for its values.
     """
+    run, unresolved = needed
     configured, taken = settings
-    given = dict(taken)
-    # What the model is made of and what it begins with, the reading of the script tells.
-    for key, stand_in in (STAND_INS | WHOLE_STAND_INS).items():
-        if key in STAND_INS or any(each.key == key for each in found.unresolved):
-            given[key] = Setting(key, stand_in, Origin(Layer.DEFAULT))
-    shaped, unresolved = needed_run(given, project, gpu, needed.world_size)
-    if unresolved or project.unusable:
+    unknown = {each.key for each in unresolved}  # of these the reading tells what they are
+    if unknown - TOLD or project.unusable:
         return None
-    shaped = with_passes(replace(shaped, torch=needed.torch), roles)
-    shaped = replace(shaped, **_shape(taken))
-    saved = tuple(_known(taken, SHAPE).items()) if needed.init_from == "resume" else ()
+    shaped = with_passes(replace(run, compile=run.compile or "compile" in unknown), roles)
+    saved = tuple(_known(taken, SHAPE).items()) if run.init_from == "resume" else ()
     program = whole_run(project, configured, roles.deciding, shaped, saved)
     if program is None:
         return None
     run = read_run(shaped, program, gpu)
-    unknown = {each.key for each in found.unresolved}  # what these are the reading tells
     run = replace(run, block_size=0) if "block_size" in unknown else run
     run = replace(run, vocab_size=0) if "vocab_size" in unknown else run
     doubts = [each for each in found.doubts if outlives(each, project)]
     doubts += not_covered(run, gpu)
     return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
-
-
-def _shape(settings: Mapping[str, Setting]) -> dict[str, Any]:
-    """Those fields of the model that are known, for a run that is tried with others."""
-    return {
-        key: value
-        for key, value in _known(settings, STAND_INS).items()
-        if type(value) is type(STAND_INS[key].value)
-    }
 
 
 def _known(settings: Mapping[str, Setting], roles: Iterable[str]) -> dict[str, Plain]:

@@ -86,7 +86,8 @@ def resolve(
     if in_float16:
         configured |= _FLOAT16
     taken = settings | _FLOAT16 if in_float16 else settings
-    needed, unresolved = needed_run(taken, project, gpu, world_size)
+    needed, missing = needed_run(taken, project, gpu, world_size)
+    unresolved = missing
     if project.unusable is not None:
         unresolved = (Unresolved("the script", project.unusable),)
     without = options.without_card(target.count if target else None)
@@ -115,7 +116,7 @@ def resolve(
     found = traced(found, taken, project, options, gpu)
     if lone or asked or found.run is not None or _is_too_deep(settings):
         return found
-    whole = whole_read(found, roles, needed, (configured, taken), project, gpu)
+    whole = whole_read(found, roles, (needed, missing), (configured, taken), project, gpu)
     if whole is not None and whole.run is not None and options.line.is_module:
         assert isinstance(whole.run.program, ReadScript)
         program = replace(whole.run.program, is_module=True)

@@ -40,8 +40,10 @@ def has_outline(found: Described) -> bool:
 
 
 def outline_of(found: Described, gpu: Gpu | None, world_size: int, options: Options) -> Run:
-    """The run as far as it is known, with legal values for the rest of its shape."""
-    width, heads = _size(found, Role.WIDTH, 64), _size(found, Role.HEADS, 1)
+    """The run as far as it is known."""
+    layers, heads, width = (
+        _size(found, role, 0) or None for role in (Role.LAYERS, Role.HEADS, Role.WIDTH)
+    )
     dtype = found.value(Role.DTYPE)
     dtype = dtype if dtype in ("float32", "bfloat16", "float16") else "bfloat16"
     if dtype == "bfloat16" and not has_bfloat16(gpu):
@@ -54,18 +56,21 @@ def outline_of(found: Described, gpu: Gpu | None, world_size: int, options: Opti
         gradient_accumulation_steps=passes * world_size,
         world_size=world_size,
         block_size=_size(found, Role.CONTEXT, 0),
-        n_layer=_size(found, Role.LAYERS, 1),
+        n_layer=layers,
         n_head=heads,
         n_embd=width,
         vocab_size=_size(found, Role.VOCABULARY, 1),
-        dropout=0.0,
-        bias=True,
+        dropout=None,
+        bias=None,
         dtype=str(dtype),
         compile=found.value(Role.COMPILE) is True,
-        init_from="scratch",
+        init_from=None,
         device="cuda",
         attention=attention_kernel(
-            gpu, dtype=str(dtype), head_size=max(1, width // heads), dropout=False
+            gpu,
+            dtype=str(dtype),
+            head_size=width // heads if width and heads else None,
+            dropout=False,
         ),
         torch=options.torch_version or NEWEST,
         micro_batches=None if equation is None else _legal(equation),

@@ -67,8 +67,9 @@ def _peaks(case: Case, half: str) -> str:
     assert now is not None  # on a card of NVIDIA's
     halved = replace(run, dtype=half)
     if run.program is None:
-        size, dropout = run.n_embd // run.n_head, run.dropout > 0
-        kernel = attention_kernel(target.gpu, dtype=half, head_size=size, dropout=dropout)
+        kernel = attention_kernel(
+            target.gpu, dtype=half, head_size=run.head_size, dropout=bool(run.dropout)
+        )
         halved = replace(halved, attention=kernel)
     then = judge(halved, target)
     return (

@@ -87,6 +87,15 @@ def test_what_a_model_asserts_of_its_sizes_makes_no_run() -> None:
     assert "n_embd % config.n_head == 0" in json.dumps(found["unresolved"])
 
 
+def test_a_size_that_the_script_computes_is_not_known_of_the_run() -> None:
+    script = train_script(setup=SETUP.replace("'n_head': n_head", "'n_head': n_layer * 1"))
+    run = explained(script)["run"]
+    assert (run["n_layer"], run["n_head"], run["n_embd"], run["bias"]) == (2, None, 64, False)
+    computed = train_script(setup=SETUP.replace("= bias, dropout", "= n_layer == 2, dropout"))
+    run = explained(computed)["run"]
+    assert (run["bias"], run["parameters"], run["parameters_reported"]) == (None, None, None)
+
+
 def test_a_script_whose_model_is_not_there_has_no_number() -> None:
     write_project(Path(), {"config/a.py": SMALL})
     Path("model.py").unlink()

@@ -9,7 +9,7 @@ from nanolint.lsp.hover import hover
 from nanolint.units import format_bytes
 from nanolint.verdict.replay import replay
 from tests.support.lsp_configs import SMALL, context_of, split
-from tests.support.project_tree import write_project
+from tests.support.project_tree import SETUP, train_script, write_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +41,14 @@ def test_a_step_costs_what_the_replay_of_that_run_says() -> None:
     least = replay(replace(run, batch_size=1), target.gpu).peak.allocated_bytes
     share = f"{format_bytes(here - least)}, {100 * (here - least) / here:.0f} %"
     assert f"its share of the peak: {share} (freed by `batch_size = 1`)" in found.markdown
+
+
+def test_a_step_of_a_script_whose_heads_are_not_known_has_its_price(tmp_path: Path) -> None:
+    script = train_script(setup=SETUP.replace("'n_head': n_head", "'n_head': n_layer * 1"))
+    write_project(tmp_path, {"train.py": script})
+    small = "n_layer = 2\nn_embd = 64\nblock_size = 64\n"
+    shown = told(f"{small}batch|_size = 4\n", path=tmp_path / "config" / "x.py")
+    assert "- `batch_size = 5`: " in shown and "(freed by `batch_size = 1`)" in shown
 
 
 def test_a_choice_is_told_with_the_other_choices() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from nanolint.recording.recording import record
 from nanolint.run.run import Attention, Run
 from nanolint.tape.tape import Component, Tape
-from tests.support.runs import SMALL
+from tests.support.runs import SMALL, heads, width
 
 ITEM_BYTES = {
     "int32": 4,
@@ -56,9 +56,9 @@ def numel(shape: str, run: Run) -> int:
     sizes = {
         "B": run.batch_size,
         "T": run.block_size,
-        "C": run.n_embd,
-        "H": run.n_head,
-        "D": run.n_embd // run.n_head,
+        "C": width(run),
+        "H": heads(run),
+        "D": width(run) // heads(run),
         "V": run.vocab_size,
     }
     return prod(
@@ -76,7 +76,7 @@ def test_every_parameter_has_its_gradient() -> None:
             for name, nbytes, component in named
             if component is Component.PARAMETERS and (parameter := PARAMETER.match(name))
         }
-        assert len(parameters) == 2 + 6 + 1 + (1 + 6) * run.bias
+        assert len(parameters) == 2 + 6 + 1 + (1 + 6) * bool(run.bias)
         gradients = {
             (gradient[1], nbytes, component)
             for name, nbytes, component in named

@@ -9,7 +9,7 @@ import pytest
 from nanolint.gpus.abilities import matrix_flops
 from nanolint.gpus.lookup import find
 from nanolint.verdict.speed import speed
-from tests.support.runs import GPT2, card
+from tests.support.runs import GPT2, card, layers, width
 
 
 @pytest.mark.parametrize(
@@ -49,10 +49,10 @@ def test_operations_are_about_those_of_estimate_mfu() -> None:
     # its scores again in its backward pass: 14 in the place of 12.
     found = speed(GPT2, card("a100-40gb"))
     assert found is not None
-    layers, width, context = GPT2.n_layer, GPT2.n_embd, GPT2.block_size
-    estimated = 6 * GPT2.parameters_reported + 12 * layers * width * context
+    numbers = layers(GPT2) * width(GPT2) * GPT2.block_size
+    estimated = 6 * GPT2.parameters_reported + 12 * numbers
     assert found.tokens == GPT2.tokens_per_iter
-    again = 2 * layers * width * context
+    again = 2 * numbers
     assert found.flops / found.tokens == pytest.approx(estimated + again, rel=1e-3)
 
 
