@@ -44,8 +44,8 @@ from nanolint.source.python import expression_tree, nodes, python_tree
 from nanolint.source.suppressions import SuppressedCode, Suppression
 from nanolint.source.values import Known, Scalar
 from nanolint.tape.tape import Phase
-from nanolint.trainers.nanogpt.configs import config_runs
-from nanolint.trainers.nanogpt.executing import obstacle
+from nanolint.trainers.nanogpt.config import config_runs
+from nanolint.trainers.nanogpt.configurator import obstacle
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_SIZES
 from nanolint.trainers.nanogpt.resolve import resolve
 from nanolint.trainers.nanogpt.vocabulary import datasets, has_dataset

@@ -1,4 +1,4 @@
-"""One file, read as the config that it is: its assignments, the project around it, its run."""
+"""The configs of a project: the assignments of each, the project around it, and its run."""
 
 from __future__ import annotations
 
@@ -7,22 +7,34 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.errors import Unusable
+from nanolint.files.door import names
 from nanolint.frozen import dataclass
 from nanolint.run.settled import Rivals
 from nanolint.source.assignments import Module
 from nanolint.source.comments import comments_of
 from nanolint.source.parse import parse
+from nanolint.source.values import TooComplex, Unparsable
 from nanolint.trainers.nanogpt.imports import star_importer
-from nanolint.trainers.nanogpt.kind import FileKind, classify, imports_loop, may_train
+from nanolint.trainers.nanogpt.kind import (
+    CONFIG_FOLDERS,
+    FileKind,
+    classify,
+    imports_loop,
+    may_train,
+)
+from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.nanogpt.resolve import resolve
 from nanolint.trainers.nanogpt.steps import environment_of, is_train_script
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nanolint.gpus.gpu import Machine
+    from nanolint.run.run import Run
     from nanolint.run.settled import Options, Project, Resolution
     from nanolint.source.assignments import Comment
     from nanolint.source.values import Value
-
 
 SHAPE = frozenset({"n_layer", "n_head", "n_embd"})
 
@@ -154,3 +166,35 @@ def _trainer(
         return None
     without_keys = Module((), (), comments)
     return Config(text, path, FileKind.TRAINER, without_keys, project_of(path), options)
+
+
+CONFIG_LIMIT = 50  # files of a folder that are read
+
+
+def config_runs(project: Project, options: Options) -> Iterator[tuple[str, Run]]:
+    """What train.py would run, by the config's path below its folder, in their order.
+
+    Without those that are not known before the run, or cannot be read.
+    """
+    for path in _candidates(project):
+        run = _run(path, project, options)
+        if run is not None and project.root is not None:
+            yield path.relative_to(project.root).as_posix(), run
+
+
+def _candidates(project: Project) -> Iterator[Path]:
+    if project.root is not None:
+        for folder in CONFIG_FOLDERS:
+            yield from _scripts(project.root / folder)
+
+
+def _scripts(folder: Path) -> list[Path]:
+    return [folder / name for name in names(folder, "*.py")[:CONFIG_LIMIT]]
+
+
+def _run(path: Path, project: Project, options: Options) -> Run | None:
+    try:
+        config = read_config(read_source(path), path, project, options, explicit=False)
+    except (Unusable, Unparsable, TooComplex):
+        return None
+    return config.resolved(None).as_set if config.kind is FileKind.CONFIG else None

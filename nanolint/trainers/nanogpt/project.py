@@ -10,10 +10,9 @@ from nanolint.files.repository import root_of, upward
 from nanolint.run.run import Dialect
 from nanolint.run.settled import Project
 from nanolint.run.trust import Doubt, Subject
-from nanolint.trainers.nanogpt.belonging import belonging, folders_below, read_elsewhere
+from nanolint.trainers.nanogpt.belonging import belonging, folders_below, launching, read_elsewhere
 from nanolint.trainers.nanogpt.keys import KEYS, OTHER_SCRIPTS_KEYS
 from nanolint.trainers.nanogpt.kind import CONFIG_FOLDERS
-from nanolint.trainers.nanogpt.launched_by import launching
 from nanolint.trainers.nanogpt.script_project import (
     read_project,
     trainers_in,

@@ -1,41 +1,28 @@
-"""The surface of argparse: flags with their defaults, and what the launch line sets."""
+"""The surface of argparse: flags with their defaults, and what the words of the launch line set."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from nanolint.frozen import dataclass
 from nanolint.run.described import Put
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Given, Number, Surface
+from nanolint.source.python import literal
 from nanolint.trainers.script.core import Word
-from nanolint.trainers.script.flags import (
-    SWITCHES,
-    Flag,
-    is_switch,
-    misfits,
-    named_by,
-    number,
-    said,
-    takes_value,
-    typed,
-)
 from nanolint.trainers.script.operations import row, scalar
 from nanolint.trainers.script.things import ITEMS, External, Instance, Row, Table, Thing
-from nanolint.trainers.script.typed_words import (
-    changes_argv,
-    left_over,
-    of_namespace,
-    own_words,
-)
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from nanolint.run.terms import Place
+    from nanolint.source.values import Scalar
     from nanolint.trainers.script.core import Core
     from nanolint.trainers.script.things import Scope
 
@@ -334,3 +321,181 @@ def is_parser(thing: Thing) -> bool:
     if not isinstance(thing, Instance) or not isinstance(thing.of, External):
         return False
     return thing.of.name in (PARSER, "ArgumentParser", COMMANDS)
+
+
+SWITCHES: Mapping[str, tuple[bool, bool]] = {  # action: without the flag, with it
+    "store_true": (False, True),
+    "store_false": (True, False),
+}
+_BOTH = "BooleanOptionalAction"
+_TRUE = frozenset({"1", "true", "yes", "y", "t", "on"})
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One ``add_argument``. ``flags`` are its spellings, none for a positional.
+
+    ``several``: it may take more than one value, or none.
+    """
+
+    name: str
+    flags: tuple[str, ...]
+    default: Thing
+    kind: str  # the last name of its ``type``; "" for text, "?" for one that is not known
+    action: str
+    several: bool = False
+    at: Place | None = None  # the line of the call
+
+
+def named_by(key: str, flags: Sequence[Flag]) -> Iterator[Flag]:
+    """The flag that a word of the launch line names, also by its beginning as argparse allows."""
+    exact = [flag for flag in flags if key in flag.flags]
+    if exact or not key.startswith("--"):
+        yield from exact
+        return
+    negated = "--" + key.removeprefix("--no-") if key.startswith("--no-") else None
+    begun = [flag for flag in flags if any(each.startswith(key) for each in flag.flags)]
+    if len(begun) == 1:
+        yield begun[0]
+    elif negated is not None:
+        yield from (flag for flag in flags if negated in flag.flags)
+
+
+def takes_value(key: str, flags: Sequence[Flag]) -> bool | None:
+    """Whether its value follows a flag; None where several may."""
+    named = list(named_by(key, flags))
+    if any(each.several for each in named):
+        return None
+    return any(not is_switch(each) for each in named)
+
+
+def is_switch(flag: Flag) -> bool:
+    """Whether a flag takes no value."""
+    return flag.action in SWITCHES or flag.action == _BOTH
+
+
+def misfits(word: Word, flag: Flag) -> bool:
+    """Whether a value is none of the flag's type."""
+    takes = flag.kind in ("int", "float") and flag.action == "store" and not flag.several
+    if not takes or isinstance(word.value, NotKnown) or word.value is None:
+        return False
+    return isinstance(_converted(word.value, flag.kind), NotKnown)
+
+
+def said(flag: Flag, word: Word) -> Scalar | NotKnown:
+    """The value that a word gives a flag."""
+    if isinstance(word.value, NotKnown):
+        return word.value
+    if is_switch(flag) and isinstance(word.value, bool):
+        return word.value  # of --set
+    if flag.action in SWITCHES:
+        return SWITCHES[flag.action][1]
+    if flag.action == _BOTH:
+        return not word.key.startswith("--no-")
+    return _converted(word.value, flag.kind)
+
+
+def number(value: Scalar | NotKnown) -> Thing:
+    return value if isinstance(value, NotKnown) else Number(value)
+
+
+def typed(default: Thing, flag: Flag) -> Thing:
+    """argparse converts a default only where it is text."""
+    if isinstance(default, Given) and isinstance(default.value, str) and flag.kind:
+        value = _converted(default.value, flag.kind)
+        if isinstance(value, NotKnown):
+            return value
+        return Given(default.key, value, default.surface, default.place)
+    return default
+
+
+def _converted(value: Scalar, kind: str) -> Scalar | NotKnown:
+    text = str(value)
+    if kind == "":
+        return text
+    try:
+        if kind == "int":
+            return int(text)
+        if kind == "float":
+            return float(text)
+        if kind == "str":
+            return text
+        if kind == "bool":
+            return bool(text)  # as argparse does: any text is true
+    except ValueError:
+        return NotKnown(f"{text!r} is not a value of type {kind}")
+    if kind == "?":  # a function of the script: most turn words into true and false
+        if text.lower() in _TRUE or text.lower() in ("0", "false", "no", "n", "f", "off"):
+            return text.lower() in _TRUE
+        try:
+            found = literal(text)
+        except (SyntaxError, ValueError):
+            return text
+        return found if isinstance(found, (int, float, str)) else text
+    return NotKnown(f"{text!r} is converted by {kind} at run time")
+
+
+TYPED = External("sys.argv")
+_CHANGED = re.compile(
+    r"\bsys\.argv(?:\[[^\]\n]*\])?\s*\+?=(?!=)"
+    r"|\bsys\.argv\.(?:append|clear|extend|insert|pop|remove)\b"
+    r"|\bdel\s+sys\.argv\b"
+)
+_LEFT = "left of the launch line"  # the field of a row that stands for those words
+
+
+def left_over() -> Row:
+    """The words that ``parse_known_args`` leaves: none that is followed."""
+    return Row({ITEMS: (), _LEFT: Number(value=True)})
+
+
+def changes_argv(texts: Iterable[str]) -> bool:
+    """Whether a script puts words into ``sys.argv``, or takes some out."""
+    return any("argv" in text and _CHANGED.search(text) is not None for text in texts)
+
+
+def own_words(
+    given: Thing | None, takes_value: Callable[[str], bool | None], place: Place
+) -> tuple[Word, ...] | NotKnown | None:
+    """The words that a script puts into ``parse_args`` itself; None: the launch line's.
+
+    ``takes_value``: whether a flag is followed by its value; None where it may be by several.
+    """
+    if given is None or given in (Number(None), TYPED):
+        return None
+    if isinstance(given, Row) and _LEFT in given.slot:
+        return None
+    if isinstance(given, Row) and given.count is None:
+        texts = [scalar(each) for each in given.items]
+        plain = [each for each in texts if isinstance(each, str)]
+        if len(plain) == len(texts):
+            return tuple(_words(plain, takes_value))
+    why = "the words that parse_args is given"
+    return given if isinstance(given, NotKnown) else NotKnown(why, place.path, place.line)
+
+
+def _words(texts: Sequence[str], takes_value: Callable[[str], bool | None]) -> Iterator[Word]:
+    at = 0
+    while at < len(texts):
+        key, equals, value = texts[at].partition("=")
+        at += 1
+        if not key.startswith("-"):
+            yield Word("", texts[at - 1])
+            continue
+        takes = takes_value(key)
+        if takes is None:
+            yield Word(key, NotKnown(f"several values of {key}"))
+        elif equals or not takes:
+            yield Word(key, value)
+        elif at < len(texts):
+            yield Word(key, texts[at])
+            at += 1
+
+
+def of_namespace(given: Thing | None, place: Place) -> Mapping[object, Thing] | NotKnown:
+    """What stands already in the namespace that ``parse_args`` puts its values into."""
+    if given is None or given == Number(None):
+        return {}
+    if isinstance(given, Instance):
+        return given.fields
+    return NotKnown("the object that parse_args fills", place.path, place.line)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.terms import Surface
 from nanolint.trainers.script import walks
+from nanolint.trainers.script.definitions import given_literal
 from nanolint.trainers.script.executed import COMPILE, EXEC, executed
-from nanolint.trainers.script.literals import given_literal
 from nanolint.trainers.script.loaders import LOADERS
 from nanolint.trainers.script.modules import is_literal
 from nanolint.trainers.script.operations import repeated, row, unknown_at

@@ -1,19 +1,24 @@
-"""Functions and classes where they are defined."""
+"""Names where they are defined: functions, classes, and what a script writes down for one."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.run.terms import Given, Surface
+from nanolint.run.equation import NotKnown
+from nanolint.run.flags import literal
+from nanolint.run.terms import Given, Number, Surface
 from nanolint.trainers.script.core import GOES_ON, Flow
-from nanolint.trainers.script.literals import given_literal
+from nanolint.trainers.script.modules import is_literal
 from nanolint.trainers.script.things import Class, External, Function, Instance, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nanolint.run.terms import Place
+    from nanolint.source.values import Scalar
     from nanolint.trainers.script.core import Core
+    from nanolint.trainers.script.things import Thing
 
 _MAKES_INIT = ("dataclass", "define", "frozen")  # dataclasses, attrs
 
@@ -74,3 +79,25 @@ HANDLERS: dict[type[ast.stmt], Callable[..., Flow]] = {
     ast.ClassDef: _class,
     ast.FunctionDef: _function,
 }
+
+
+def given_literal(
+    core: Core, node: ast.expr, value: Thing, key: str, surface: Surface, scope: Scope
+) -> Thing:
+    """``value`` as something given under the name ``key``, where ``node`` writes it down."""
+    if not isinstance(value, Number) or value.value is None or not is_literal(node):
+        return value
+    return given_value(core, key, value.value, surface, scope.source.place(node))
+
+
+def given_value(core: Core, key: str, value: Scalar, surface: Surface, place: Place) -> Thing:
+    """A value that stands at ``place``, or the one that is put on top of it."""
+    change = core.state.around.change(key)
+    if change is None:
+        found = Given(key, value, surface, place)
+    elif isinstance(change.value, NotKnown):
+        return change.value
+    else:
+        found = Given(key, literal(change.value), Surface.FLAG, core.state.around.launched, place)
+    core.state.given[found] = None
+    return found

@@ -11,8 +11,9 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number, Surface
 from nanolint.source.from_ast import OPERATORS
 from nanolint.trainers.script import call_sites, comprehensions, conditions, settings_files, walks
+from nanolint.trainers.script.arguments import TYPED
 from nanolint.trainers.script.conditions import truth, turn
-from nanolint.trainers.script.literals import given_literal
+from nanolint.trainers.script.definitions import given_literal
 from nanolint.trainers.script.operations import (
     filled_to,
     made,
@@ -22,8 +23,7 @@ from nanolint.trainers.script.operations import (
     texts_joined,
     unknown_at,
 )
-from nanolint.trainers.script.slices import length, sliced
-from nanolint.trainers.script.tensors import broadcast
+from nanolint.trainers.script.tensors import broadcast, length, sliced
 from nanolint.trainers.script.things import (
     ITEMS,
     REST,
@@ -38,7 +38,6 @@ from nanolint.trainers.script.things import (
     Tensor,
     Thing,
 )
-from nanolint.trainers.script.typed_words import TYPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

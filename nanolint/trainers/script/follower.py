@@ -12,13 +12,13 @@ from nanolint.trainers.script import (
     assignments,
     attributes,
     calls,
-    click_options,
     environment,
     expressions,
     hydra,
     iteration,
     library,
     methods,
+    starters,
     statements,
 )
 from nanolint.trainers.script.core import GOES_ON, Core, Exhausted, Flow, State
@@ -109,7 +109,7 @@ class Follower(Core):
         self.state.spend()
         if isinstance(function, Function):
             if not (arguments or named):
-                named = click_options.options_of(self, function, place)
+                named = starters.options_of(self, function, place)
                 named |= hydra.settings_of(self, function, place)
             return calls.follow_function(self, function, arguments, named, place)
         if isinstance(function, Class):

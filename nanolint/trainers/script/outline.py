@@ -1,4 +1,9 @@
-"""The run that a script makes, as far as its values say: the model may be unknown yet."""
+"""The run that a script makes, as far as its values say: the model may be unknown yet.
+
+Of its batches a reading of the whole script tells what following its values does not: only if what
+is not known is how Python's own statements walk, as how long a list gets, what a generator gives. A
+value that only the run has (words, files, what ``exec`` runs) no reading tells.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,12 @@ from typing import TYPE_CHECKING
 from nanolint.gpus.abilities import has_bfloat16
 from nanolint.run.capability import attention_kernel
 from nanolint.run.equation import NotKnown
+from nanolint.run.program import BATCH, CONTEXT, PASSES
 from nanolint.run.roles import Role
 from nanolint.run.run import Run
 from nanolint.run.settled import MEMORY, THE_MODEL, Unresolved
 from nanolint.settings.torch_version import NEWEST
+from nanolint.trainers.script import walks
 from nanolint.trainers.script.passes import NO_STEP
 from nanolint.trainers.script.things import TERMS
 
@@ -19,6 +26,7 @@ if TYPE_CHECKING:
     from nanolint.run.described import Described
     from nanolint.run.equation import Equation
     from nanolint.run.settled import Options
+    from nanolint.run.terms import Term
 
 # What models call the longest sequence that they are built for; not here the
 # max_position_embeddings of rotary tables, which are made for much longer ones than are trained on.
@@ -108,3 +116,25 @@ def of_model(found: Described) -> Unresolved:
         return Unresolved(THE_MODEL, str(built))
     name = f"{built.class_name} in {built.path.name if built.path else found.script.name}"
     return Unresolved(MEMORY, f"{name} is another network than nanoGPT's")
+
+
+ROLES = {Role.MICRO_BATCH: BATCH, Role.CONTEXT: CONTEXT, Role.ACCUMULATION: PASSES}
+
+
+def can_tell(found: Described) -> bool:
+    """Whether what is not known of the micro-batch and the passes is known once it is read."""
+    terms = (found.roles.get(role) for role in (Role.MICRO_BATCH, Role.ACCUMULATION))
+    return all(not isinstance(each, NotKnown) or _walks(each) for each in terms)
+
+
+def told_of(found: Described) -> frozenset[str]:
+    """The fields of the run that only its reading tells; the context wherever it is from."""
+    return frozenset(
+        key
+        for role, key in ROLES.items()
+        if isinstance(term := found.roles.get(role), NotKnown) and (_walks(term) or key == CONTEXT)
+    )
+
+
+def _walks(why: Term | NotKnown) -> bool:
+    return isinstance(why, NotKnown) and walks.is_walk(why.reason)

@@ -1,16 +1,32 @@
-"""The parameters of a model that was followed while it was built."""
+"""The model that is trained, as the script builds it: its class, what that is given, its
+parameters."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.run.described import BuiltModel
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
 from nanolint.trainers.script.operations import row, scalar, unwrapped
-from nanolint.trainers.script.things import External, Instance, Repeated, Row, Table, Tensor, Thing
+from nanolint.trainers.script.things import (
+    REST,
+    TERMS,
+    Class,
+    External,
+    Function,
+    Instance,
+    Repeated,
+    Row,
+    Table,
+    Tensor,
+    Thing,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from nanolint.run.terms import Term
 
 # Modules of torch that have none.
 _NONE = frozenset({"Dropout", "GELU", "ReLU", "SiLU", "Identity", "Softmax", "Tanh", "Sigmoid"})
@@ -101,3 +117,38 @@ def _tensor(*dimensions: Thing | None) -> Tensor:
     if any(each is None for each in dimensions):
         raise _Unknown(NotKnown("how many parameters a model has"))
     return Tensor(tuple(each for each in dimensions if each is not None))
+
+
+def built_model(model: Thing | None) -> BuiltModel | NotKnown:
+    """Where the class of ``model`` is and what it is built with, or why that is not known."""
+    if not isinstance(model, Instance):
+        if isinstance(model, NotKnown):
+            return model
+        return NotKnown("nanolint did not find the model that is trained")
+    if isinstance(model.of, External):
+        return NotKnown(f"{model.of.name} is a library's", model.place.path, model.place.line)
+    first = model.arguments[0] if model.arguments else None
+    path = model.of.scope.source.path
+    if isinstance(first, Instance) and not isinstance(first.of, External):
+        held = {str(key): each for key, each in first.fields.items()}
+        return BuiltModel(model.of.node.name, path, dict(_plain(held)), model.place)
+    names = _parameters(model)
+    given = {**dict(zip(names, model.arguments, strict=False)), **model.named}
+    return BuiltModel(model.of.node.name, path, dict(_plain(given)), model.place)
+
+
+def _parameters(model: Instance) -> list[str]:
+    init = model.of.find("__init__") if isinstance(model.of, Class) else None
+    if not isinstance(init, Function):
+        return []
+    return [each.arg for each in init.node.args.args][1:]
+
+
+def _plain(held: Mapping[str, Thing]) -> Iterator[tuple[str, Term | NotKnown]]:
+    for name, each in held.items():
+        if name == REST:
+            continue
+        if isinstance(each, (NotKnown, *TERMS)):
+            yield name, each
+        elif isinstance(each, (Row, Table, Tensor)):
+            yield name, NotKnown("not one plain value")

@@ -11,10 +11,10 @@ from nanolint.run.roles import Role
 from nanolint.run.terms import Number, World, leaves
 from nanolint.trainers.script import walks
 from nanolint.trainers.script.architecture import shape_of
-from nanolint.trainers.script.built import built_model
 from nanolint.trainers.script.core import MOST_STEPS, State
 from nanolint.trainers.script.follower import Follower
 from nanolint.trainers.script.operations import scalar, unwrapped
+from nanolint.trainers.script.parameters import built_model
 from nanolint.trainers.script.passes import passes_of, share_a_loop
 from nanolint.trainers.script.precision import dtype_of
 from nanolint.trainers.script.things import TERMS, External, Instance, Wrapped

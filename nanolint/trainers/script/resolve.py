@@ -31,15 +31,14 @@ from nanolint.trainers.dotenv import with_dotenv
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.read import read_run
 from nanolint.trainers.script import walks
-from nanolint.trainers.script.earlier import earlier
 from nanolint.trainers.script.fitting import BY_LIBRARY
 from nanolint.trainers.script.modules import roots_of, source_of
-from nanolint.trainers.script.outline import has_outline, of_model, outline_of
+from nanolint.trainers.script.outline import can_tell, has_outline, of_model, outline_of, told_of
 from nanolint.trainers.script.reading import read_script
+from nanolint.trainers.script.saved import earlier
 from nanolint.trainers.script.settled import key_of, settings_of
 from nanolint.trainers.script.sources import sources
 from nanolint.trainers.script.surroundings import around_of, told
-from nanolint.trainers.script.told import can_tell, told_of
 from nanolint.trainers.script.whole import whole_script
 
 if TYPE_CHECKING:

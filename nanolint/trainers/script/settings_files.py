@@ -16,7 +16,7 @@ from nanolint.source.text import LineIndex
 from nanolint.source.toml_text import read_toml
 from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.script import saved
-from nanolint.trainers.script.literals import given_value
+from nanolint.trainers.script.definitions import given_value
 from nanolint.trainers.script.operations import row, scalar
 from nanolint.trainers.script.sources import PROGRAM
 from nanolint.trainers.script.things import NONE, REST, External, Instance, Table, Thing

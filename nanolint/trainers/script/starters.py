@@ -1,15 +1,32 @@
-"""Ways to start a function: a command line made of it (fire, tyro, typer), or another process."""
+"""Ways to start a function: a command line made of it (click, fire, tyro, typer), or another
+process."""
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import literal, plain_name
 from nanolint.run.terms import Given, Number, Surface
+from nanolint.trainers.script.arguments import declared, parsed
 from nanolint.trainers.script.fitting import ARGUMENTS, OF_TRANSFORMERS
 from nanolint.trainers.script.operations import row, scalar
-from nanolint.trainers.script.things import NONE, Class, External, Function, Instance, Row
+from nanolint.trainers.script.things import (
+    NONE,
+    Class,
+    External,
+    Function,
+    Instance,
+    Row,
+    is_call_of,
+)
+
+if TYPE_CHECKING:
+    from nanolint.run.terms import Place
+    from nanolint.trainers.script.arguments import Flag
+    from nanolint.trainers.script.core import Core
+    from nanolint.trainers.script.things import Thing
 
 PARSERS = (External("transformers.HfArgumentParser"), External("trl.TrlParser"))
 PROCESSES = tuple(External(f"{each}multiprocessing.Process") for each in ("", "torch."))
@@ -115,3 +132,47 @@ HANDLERS: dict[str, Handler] = {
     "tyro.cli": _start,
     "torch.multiprocessing.spawn": _spawned,
 }
+
+
+COMMAND, OPTION = "click.command", "click.option"
+
+
+def options_of(core: Core, function: Function, place: Place) -> dict[str, Thing]:
+    """What the options of a command give its parameters; nothing where it is none."""
+    made = any(
+        is_call_of(each, COMMAND) or each == External(COMMAND) for each in function.decorators
+    )
+    if not made:
+        return {}
+    assert isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    pairs = zip(function.node.decorator_list, function.decorators, strict=True)
+    flags = [_flag(core, function, node, each) for node, each in pairs]
+    given = parsed(core, [each for each in flags if each is not None], place)
+    return {str(name): value for name, value in given.fields.items()}
+
+
+def _flag(core: Core, function: Function, node: ast.expr, option: Thing) -> Flag | None:
+    if not is_call_of(option, OPTION):
+        return None
+    named = dict(option.named)
+    names = [scalar(each) for each in option.arguments]
+    bare = next((each for each in names if isinstance(each, str) and each[:1] != "-"), None)
+    if bare is not None:
+        named["dest"] = Number(bare)
+    if scalar(named.get("is_flag")) is True:
+        named["action"] = Number("store_true")
+    value = scalar(named.get("default"))
+    if isinstance(value, (bool, int, float, str)):
+        named.setdefault("type", External(type(value).__name__))
+        named["default"] = _where_it_stands(function, node, value)
+    dashed = [each for each in option.arguments if str(scalar(each)).startswith("-")]
+    return declared(core, dashed, named)
+
+
+def _where_it_stands(function: Function, node: ast.expr, value: bool | float | str) -> Thing:
+    """The default as something that can be rewritten, where it is a literal."""
+    words = node.keywords if isinstance(node, ast.Call) else []
+    found = next((each.value for each in words if each.arg == "default"), None)
+    if not isinstance(found, ast.Constant):
+        return Number(value)
+    return Given("default", value, Surface.ARGUMENT, function.scope.source.place(found))

@@ -16,7 +16,7 @@ from nanolint.source.values import Unknown
 from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.script.core import Around, Earlier, Word
 from nanolint.trainers.script.modules import roots_of
-from nanolint.trainers.script.vocabulary import project_vocabulary
+from nanolint.trainers.script.tokenizers import project_vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,18 +1,21 @@
-"""Tokenizers that lie in the project, as Hugging Face's libraries save them: how many tokens."""
+"""How many tokens the tokenizers of a project know, by their files or by what it says elsewhere."""
 
 from __future__ import annotations
 
 import json
 import posixpath
+import re
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import Unusable
-from nanolint.files.door import FOLDER, MOST_BYTES, is_file, kind, read_bytes
+from nanolint.files.door import FOLDER, MOST_BYTES, is_file, kind, names, read_bytes
 from nanolint.files.notes import memo
 from nanolint.regex import lazily
 from nanolint.run.program import DataFile
+from nanolint.run.terms import Given, Place, Surface
+from nanolint.trainers.nanogpt.reading import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -97,3 +100,32 @@ def _read(path: Path) -> dict[str, Any]:
     with suppress(Unusable, ValueError, RecursionError):
         found = json.loads(read_bytes(path, MOST_BYTES)) if is_file(path) else None
     return found if isinstance(found, dict) else {}
+
+
+MOST_FILES = 60  # of a folder that are looked at
+LEAST, MOST_BITS = 256, 32  # a tokenizer of bytes, and more than any has
+_NUMBER = r"(\d[\d_]*)(?:\s*\*\*\s*(\d+))?"
+_CONSTANT = re.compile(rf"^(VOCAB_SIZE)\s*(?::\s*int\s*)?=\s*{_NUMBER}", re.MULTILINE)
+_FLAG = re.compile(rf"""add_argument\(\s*["'](--vocab[-_]size)["'][^)]*?default=\s*{_NUMBER}""")
+
+
+@memo
+def project_vocabulary(folders: tuple[Path, ...]) -> Given | None:
+    """The one size that the scripts of a project give their tokenizer, None where there is none,
+    or more than one."""
+    found = [each for folder in folders for each in _in_folder(folder)]
+    return found[0] if len({each.value for each in found}) == 1 else None
+
+
+def _in_folder(folder: Path) -> Iterator[Given]:
+    for name in names(folder, "*.py")[:MOST_FILES]:
+        try:
+            text = read_source(folder / name)
+        except Unusable:
+            continue
+        for pattern, surface in ((_CONSTANT, Surface.CONSTANT), (_FLAG, Surface.ARGUMENT)):
+            for match in pattern.finditer(text):
+                size = int(match[2]) ** min(int(match[3] or 1), MOST_BITS)
+                if size >= LEAST:
+                    line = text.count("\n", 0, match.start(2)) + 1
+                    yield Given(match[1], size, surface, Place(folder / name, line))

@@ -31,11 +31,10 @@ from nanolint.trainers.script.checkpoints import starts_afresh
 from nanolint.trainers.script.corpora import texts_from
 from nanolint.trainers.script.hydra import files_of_hydra, modules_of_targets
 from nanolint.trainers.script.modules import roots_of
-from nanolint.trainers.script.outline import longest_of
+from nanolint.trainers.script.outline import longest_of, told_of
 from nanolint.trainers.script.settings_files import SUFFIXES
 from nanolint.trainers.script.sources import PROGRAM, shown, sources
 from nanolint.trainers.script.tokenizers import tokenizers_from
-from nanolint.trainers.script.told import told_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.settled import Options
 from nanolint.source.values import Known
-from nanolint.trainers.nanogpt.configs import config_runs
+from nanolint.trainers.nanogpt.config import config_runs
 from nanolint.trainers.nanogpt.project import NANOGPT, find_project
 from tests.support.project_tree import write_project
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from nanolint.trainers.nanogpt.choices import open_choices
+from nanolint.trainers.nanogpt.script_project import open_choices
 
 
 @pytest.mark.parametrize(

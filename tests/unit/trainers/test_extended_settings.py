@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.trainers.nanogpt.model_class import defaults_of
+from nanolint.trainers.nanogpt.roles import defaults_of
 
 if TYPE_CHECKING:
     from pathlib import Path

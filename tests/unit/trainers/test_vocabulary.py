@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.files.notes import forget
-from nanolint.trainers.script.vocabulary import project_vocabulary
+from nanolint.trainers.script.tokenizers import project_vocabulary
 
 if TYPE_CHECKING:
     from pathlib import Path
