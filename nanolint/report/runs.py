@@ -36,7 +36,11 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
     waiting = [file for file in files if file.trains]
     _reasons(files, printer, verbose=verbose)
     if not holding:
-        printer.line(("No run was checked.", "bold yellow"))
+        told = any(
+            each.trains or each.is_launch or each.no_run or each.diagnostics for each in files
+        )
+        why = f": {_without_runs(len(files))}; name a file to see why" if files and not told else ""
+        printer.line(("No run was checked", "bold yellow"), f"{why}.")
         return
     unknown = sum(all(run.is_unknown for run in file.runs) for file in holding)
     doubted = sum(any(_is_doubted(run) for run in file.runs) for file in holding)
@@ -57,7 +61,7 @@ def render(files: Sequence[FileResult], printer: Printer, *, verbose: bool = Fal
     if unknown:
         parts.append(f"{unknown if known else _number(unknown, 'run')} not checked")
     if others:
-        parts.append(f"{_number(others, 'file')} {'hold' if others > 1 else 'holds'} no run")
+        parts.append(_without_runs(others))
     printer.line(f"{'; '.join(parts)}.")
 
 
@@ -185,6 +189,10 @@ def _unknown(file: FileResult) -> JudgedRun | None:
 
 def _fails(found: Diagnostic) -> bool:
     return found.severity is Severity.ERROR
+
+
+def _without_runs(count: int) -> str:
+    return f"{_number(count, 'file')} {'hold' if count > 1 else 'holds'} no run"
 
 
 def _number(count: int, word: str) -> str:

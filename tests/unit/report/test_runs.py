@@ -50,7 +50,7 @@ def holding(*found: JudgedRun) -> FileResult:
         ),
         ([holding(FITS, JudgedRun("T4", False, "exact")), SCRIPT, SCRIPT],
          "1 run checked for RTX 4070, T4; 2 files hold no run."),
-        ([SCRIPT], "No run was checked."),
+        ([SCRIPT], "No run was checked: 1 file holds no run; name a file to see why."),
         ([], "No run was checked."),
     ],
 )  # fmt: skip
