@@ -49,6 +49,7 @@ def copied(value: Value, seen: dict[int, Value]) -> Value:
         found = _copied_parameter(value)
     elif isinstance(value, Tensor) and value.storage is not None:
         found = empty(value.device, value.shape, value.dtype, value.role, value.strides)
+        empty(value.device, (), value.dtype, value.role)  # torch/_tensor.py: set_ to the other
     elif isinstance(value, Unknown):
         return value
     seen[id(value)] = found

@@ -204,10 +204,13 @@ def _in_range(settings: Value) -> None:
                 raise certain(ValueError(f"Invalid {shown}: {each}"), Cause.ARGUMENT)
 
 
-def _loaded(machine: Script, optimizer: Instance, state: Value) -> None:
-    """``load_state_dict``: what a file held lies on the card from here on, as AdamW has it."""
-    if not isinstance(state, Unknown) or optimizer.cls.name not in ("Adam", "AdamW"):
-        return
+def _loaded(machine: Script, optimizer: Instance, state: Value) -> bool:
+    """``load_state_dict``: what a file held lies on the card from here on, as AdamW has it. False
+    if ``state`` is none of a file."""
+    if not isinstance(state, Unknown):
+        return False
+    if optimizer.cls.name not in ("Adam", "AdamW"):
+        return True
     states = optimizer.attributes["state"]
     for group in optimizer.attributes["param_groups"]:
         for each in group["params"]:
@@ -218,6 +221,7 @@ def _loaded(machine: Script, optimizer: Instance, state: Value) -> None:
                     for name, label in MOMENTS.items()
                 },
             }
+    return True
 
 
 def _kept(

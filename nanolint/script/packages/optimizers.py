@@ -50,17 +50,41 @@ class Optimizer:
                     p.grad.zero_()
 
     def state_dict(self):
-        packed = {}
-        place = 0
+        state, groups, place = {}, [], 0
         for group in self.param_groups:
+            packed = {name: value for name, value in group.items() if name != "params"}
+            packed["params"] = list(range(place, place + len(group["params"])))
             for p in group["params"]:
                 if p in self.state:
-                    packed[place] = self.state[p]
+                    state[place] = self.state[p]
                 place += 1
-        return {"state": packed, "param_groups": self.param_groups}
+            groups.append(packed)
+        return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
-        loaded(self, state_dict)
+        if loaded(self, state_dict):
+            return
+        saved = state_dict["param_groups"]
+        if len(saved) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        state, parameters = defaultdict(dict), {}
+        for group, packed in zip(self.param_groups, saved):
+            if len(group["params"]) != len(packed["params"]):
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match "
+                    "the size of optimizer's group"
+                )
+            parameters.update(zip(packed["params"], group["params"]))
+        for place, kept in state_dict["state"].items():
+            p = parameters[place]
+            state[p] = {name: as_state(p, name, value) for name, value in kept.items()}
+        self.state = state
+
+
+def as_state(p, name, value):
+    if not isinstance(value, torch.Tensor) or name == "step":
+        return value
+    return value.to(dtype=p.dtype, device=p.device)
 
 
 def uses_foreach(group, params):

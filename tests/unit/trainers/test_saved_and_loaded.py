@@ -80,3 +80,52 @@ def test_a_file_of_which_more_is_not_known_is_a_doubt(
     found = explained(tmp_path, SCRIPT.replace(words, others))
     assert found["trust"] == "doubted"
     assert "where they were saved from" in found["doubts"][0]
+
+
+STATES = """
+import copy
+import torch
+from torch import nn
+model = nn.Sequential(nn.Embedding(5120, 512), nn.Linear(512, 5120)).cuda()
+opt = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+def step():
+    x = torch.randint(5120, (8, 64), device="cuda")
+    loss = nn.functional.cross_entropy(model(x).view(-1, 5120), x.view(-1))
+    loss.backward()
+    opt.step()
+    opt.zero_grad()
+first = copy.deepcopy(opt.state_dict())
+step()
+# KEPT
+for i in range(20):
+    step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "allocated", "reserved"),
+    [
+        ("kept = copy.deepcopy(opt.state_dict())", 204_582_912, 207_618_048),
+        (
+            "kept = copy.deepcopy(opt.state_dict())\nopt.load_state_dict(kept)",
+            172_072_448,
+            176_160_768,
+        ),
+        ("opt.load_state_dict(first)", 162_597_376, 165_675_008),
+    ],
+)
+def test_an_optimizer_s_state_has_no_parameters_and_is_taken_as_it_is(
+    tmp_path: Path, lines: str, allocated: int, reserved: int
+) -> None:
+    """As ``nanolint trace`` has it: PyTorch 2.13, an H100."""
+    text = STATES.replace("# KEPT", lines)
+    found = explained(tmp_path, text, "--torch-version", "2.13", card="h100")
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"]["allocated_bytes"] == allocated
+    assert found["peak"]["reserved_bytes"] == reserved
+
+
+def test_an_optimizer_takes_the_state_of_as_many_groups_alone(tmp_path: Path) -> None:
+    lines = "opt.load_state_dict(torch.optim.Adam([model[0].weight]).state_dict())"
+    found = explained(tmp_path, STATES.replace("# KEPT", lines))
+    assert "match the size of optimizer's group" in found["unresolved"][0]["reason"]
