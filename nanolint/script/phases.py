@@ -6,15 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING, NoReturn
 
 from nanolint.interpreter.values import Event
-from nanolint.tape.tape import Phase, Step
+from nanolint.tape.tape import Phase, Step, live_at
 
 if TYPE_CHECKING:
     from nanolint.interpreter.values import Instance
-    from nanolint.tape.tape import Tape
+    from nanolint.tape.tape import Handle, Tape
 
 TRAINING = frozenset({Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER})
 EVALUATIONS = (Phase.EVAL, Phase.EVAL_LATE)
 BEFORE = "before step 1"
+LITTLE = 1 << 20  # bytes that may come to be held after a loop
 
 
 class Finished(BaseException):
@@ -38,6 +39,7 @@ class Phases:
         self._after_backward = False
         self._computed = Counter[str]()  # since the last step, to train
         self._counted: dict[str, int] = {}  # so far, for whatever
+        self._held: set[Handle] = set()  # at the end of the loop that trains
         self.doubts = 0  # how many the tape had behind the last step
 
     @property
@@ -53,11 +55,20 @@ class Phases:
     def go_on(self, steps: int) -> None:
         """So many more steps are read, which may do something else than the first."""
         self._steps = self.done + steps
+        self._held = set()
 
     def end(self) -> None:
         """The loop that trains is over."""
         if self.have_settled:
             self._steps = self.done
+            self._held = live_at(self._tape)
+
+    @property
+    def holds_more(self) -> bool:
+        """Whether something was allocated after the loop that trains, and is held while another
+        one trains."""
+        come = sorted(live_at(self._tape) - self._held)
+        return sum(self._tape.sizes[each] for each in come) > LITTLE
 
     @property
     def has_another_optimizer(self) -> bool:
@@ -105,6 +116,7 @@ class Phases:
     def trains(self) -> None:
         """A model is called to learn from it. Raises TrainsAgain after the last step."""
         if self.are_late:
+            self._held = self._held or live_at(self._tape)
             raise TrainsAgain
 
     @property

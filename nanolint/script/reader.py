@@ -170,7 +170,7 @@ class Reader(Values):
         try:
             self.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
         except TrainsAgain:
-            if self.phases.has_another_optimizer:
+            if self.phases.has_another_optimizer or self.phases.holds_more:
                 self.turns.trains_another()
             self.phases.finish()
         if self.phases.are_late:

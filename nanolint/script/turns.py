@@ -69,6 +69,7 @@ class Turns:
         self.left = False  # whether a loop is over that would go on: its counters stand too low
         self.outermost: Course | None = None  # of those that train, the one that was begun last
         self.is_over = False  # that loop is done
+        self._is_late = False  # it was begun after all steps that are read
         self.courses: list[Course] = []  # of those that train, the innermost last
         self.deciding = Deciding(machine)
         self.restless: set[tuple[int, Any]] = set()  # values that turns of a loop set to and fro
@@ -159,8 +160,9 @@ class Turns:
             self.is_over = not self.courses
             if node is self._passing and isinstance(node, ast.For):
                 self._accumulates = self._machine.seen.passes > 1
-            if node in self._making:  # each of its turns trains a model of its own
-                self.trains_another()
+            is_another = self.is_over or self._is_late
+            if node in self._making or (is_another and self._machine.phases.holds_more):
+                self.trains_another()  # each turn a model of its own, or more is held
             return None
         finally:
             self._open.pop()
@@ -214,6 +216,7 @@ class Turns:
             each.is_direct = False
         if not self.courses:
             self.outermost, self.is_over = course, False
+            self._is_late = machine.phases.are_late
         self.courses.append(course)
         try:
             while True:

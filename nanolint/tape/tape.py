@@ -351,8 +351,8 @@ def summit(tape: Tape) -> Handle:
     return tape.events[event]
 
 
-def live_at(tape: Tape, handle: Handle) -> set[Handle]:
-    """What lives when an allocation is made, itself among them."""
+def live_at(tape: Tape, handle: Handle | None = None) -> set[Handle]:
+    """What lives when an allocation is made, itself among them; at the end if none is named."""
     live: set[Handle] = set()
     for event in tape.events:
         if event >= 0:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HEAD = """
+import copy
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -30,13 +31,16 @@ def made(width):
     model = Net(width).cuda()
     return model, torch.optim.AdamW(model.parameters())
 
-def steps(model, optimizer, count, batch=8, length=64):
+def step(model, optimizer, batch=8, length=64):
+    x = torch.randint(0, 1000, (batch, length), device="cuda")
+    loss = model(x, x)
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    optimizer.step()
+
+def steps(model, optimizer, count, *sizes):
     for _ in range(count):
-        x = torch.randint(0, 1000, (batch, length), device="cuda")
-        loss = model(x, x)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()
+        step(model, optimizer, *sizes)
 """
 AGAIN = {
     "a model in each turn": """
@@ -59,8 +63,26 @@ steps(*second, 100)
 steps(*made(64), 100)
 steps(*made(512), 100)
 """,
+    "beside a copy of the state": """
+model, optimizer = made(512)
+for _ in range(3):
+    step(model, optimizer)
+kept = copy.deepcopy(optimizer.state_dict())
+for _ in range(100):
+    step(model, optimizer)
+""",
+    "beside a copy of the weights": """
+model, optimizer = made(512)
+for _ in range(100):
+    step(model, optimizer)
+kept = copy.deepcopy(model)
+for _ in range(100):
+    step(model, optimizer)
+""",
 }
 ONCE = {
+    "in two loops": "model, optimizer = made(512)\nsteps(model, optimizer, 3)\n"
+    "torch.save(model.state_dict(), 'model.pt')\nsteps(model, optimizer, 100)\n",
     "in epochs": "model, optimizer = made(64)\nfor epoch in range(9):\n"
     "    steps(model, optimizer, 10)\n",
     "a text is made behind it": "model, optimizer = made(64)\nsteps(model, optimizer, 100)\n"
