@@ -278,14 +278,14 @@ def _extreme(
     default: Value = MISSING,
 ) -> Value:
     if len(values) == 1 and isinstance(values[0], Unknown):
-        return values[0]
+        return values[0].bare()
     found = list(machine.iterate(values[0])) if len(values) == 1 else list(values)
     if not found and default is not MISSING:
         return default
     keys = [each if key is None else machine.call(key, [each]) for each in found]
     for each in keys:
         if isinstance(each, Unknown):
-            return each
+            return each.bare()
         if isinstance(each, Tensor):
             return machine.unknown(CONTENTS)
     return found[keys.index(choose(keys))]

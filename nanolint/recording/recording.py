@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from nanolint.recording.family import Family, Numbers
 
 
-ASKS = ("get_device_", "mem_get_info", "_scaled_mm")  # by these a program asks what its card is
+FREE = "mem_get_info"
+ASKS = ("get_device_", FREE, "_scaled_mm")  # by these a program asks what its card is
 USUAL_BYTES = 80 << 30  # of a card that is not known
 
 
@@ -221,16 +222,16 @@ def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
     return _Recipe(representative(run), shapes, compiled, card_of(gpu))
 
 
-def _asks(run: Run) -> bool:
+def asks(run: Run, words: Iterable[str] = ASKS) -> bool:
     """Whether the program of a run may ask what its card is."""
     return isinstance(run.program, ReadScript) and any(
-        word in source.text for source in run.program.modules for word in ASKS
+        word in source.text for source in run.program.modules for word in words
     )
 
 
 def is_read_alike(run: Run, gpu: Gpu) -> bool:
     """Whether the tape on ``gpu`` is that on no known card, except how sums are split."""
-    return capability_of(gpu)[0] == capability_of(None)[0] and not _asks(run)
+    return capability_of(gpu)[0] == capability_of(None)[0] and not asks(run)
 
 
 def card_of(gpu: Gpu | None = None) -> Card:
@@ -286,7 +287,7 @@ class _Recipe(NamedTuple):
         """The same but for what is asked of its card while it is recorded."""
         gpu, refusal = self.gpu, None
         can = capability_of(gpu) if self.unsettled else gpu and gpu.compute_capability
-        if _asks(self.run):
+        if asks(self.run):
             refusal = refuses_float8(gpu)
         return self._without_numbers, self.shapes, self.compiled, can, refusal
 

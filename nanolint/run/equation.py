@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from nanolint.gpus.said import Between
     from nanolint.source.values import Scalar
 
     Changes = Mapping[Given, Scalar]
@@ -286,7 +287,7 @@ class NotKnown:
     """Why only a run would tell a value, and where that is decided.
 
     ``like`` is what is known of it where it is a text: ``*`` stands for what is not. ``period`` is
-    N of a test that is met every N-th time.
+    N of a test that is met every N-th time, ``between`` what is known of a number.
     """
 
     reason: str
@@ -294,6 +295,7 @@ class NotKnown:
     line: int = 0
     like: str = ""
     period: Term | None = None
+    between: Between | None = None
 
     def __str__(self) -> str:
         """``read from the tokenizer (train.py:461)``."""

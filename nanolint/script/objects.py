@@ -33,12 +33,12 @@ from nanolint.script import (
     tokenizers,
     training,
 )
+from nanolint.script.asked_card import CardName, Free
 from nanolint.script.chances import Start, drawn, moved_on, start
 from nanolint.script.compiling import compile_in_place, original
 from nanolint.script.deciding import returned
 from nanolint.script.environment import Environment
 from nanolint.script.machine import Script
-from nanolint.script.named_card import CardName
 from nanolint.script.seen import MORE
 from nanolint.script.weights import Stored
 from nanolint.tensors.dtypes import INT64
@@ -123,6 +123,8 @@ class Values(Interpreter, Script):
             return first
         if kind is int and isinstance(first, Tensor) and arrays.is_number(self, first):
             return drawn(self, None)
+        if kind in (int, float) and isinstance(first, Free):
+            return first.converted(kind, first)
         if kind is float and isinstance(first, Index):
             return Real(first.reason, first.place)
         if kind is bool and isinstance(first, Unknown):  # one of two numbers
@@ -141,6 +143,8 @@ class Values(Interpreter, Script):
             if isinstance(one, Real) and isinstance(other, Tensor) and isinstance(op, PLAINLY):
                 return super().binary(op, *(ANY if e is one else e for e in (left, right)))
         for each in (left, right):
+            if isinstance(each, Free):
+                return each.by(op, left, right)
             if isinstance(each, (Index, Real, CardName)):
                 return worked_out(op, left, right) or each.bare()
         both = corpora.joined(self, left, right) if isinstance(op, ast.Add) else None
@@ -151,7 +155,9 @@ class Values(Interpreter, Script):
 
     def unary(self, op: ast.unaryop, operand: Value) -> Value:
         found = super().unary(op, operand)
-        is_bare = isinstance(found, Index) or (isinstance(found, Real) and isinstance(op, ast.Not))
+        is_bare = isinstance(found, (Index, Free)) or (
+            isinstance(found, Real) and isinstance(op, ast.Not)
+        )
         return found.bare() if is_bare else found
 
     def instantiate(self, cls: Class, arguments: list[Value], keywords: dict[str, Value]) -> Value:
@@ -229,6 +235,9 @@ class Values(Interpreter, Script):
         if isinstance(right, CardName) and isinstance(op, (ast.In, ast.NotIn)):
             has = right.has(left)
             return has if isinstance(has, Unknown) else has is isinstance(op, ast.In)
+        for each in (left, right):
+            if isinstance(each, Free):
+                return each.by(op, left, right)
         found = super().compare(op, left, right)
         is_of_host = isinstance(found, Tensor) and found.device is self.host and not found.shape
         if is_of_host or isinstance(found, Unknown):

@@ -28,9 +28,9 @@ from nanolint.script import (
     training,
     watching,
 )
+from nanolint.script.asked_card import free_on, name_of
 from nanolint.script.environment import environment_of
 from nanolint.script.executing import known, run
-from nanolint.script.named_card import name_of
 from nanolint.script.printing import COMMAND, prints
 from nanolint.script.processes import count_of
 from nanolint.source.settings_text import read_json, read_yaml
@@ -287,7 +287,7 @@ def _memory(machine: Script) -> Value:
     """Returns the free and the total bytes of the card."""
     total = machine.around.asked.ask(_all_of_it).total_bytes
     machine.made_up.add(total)
-    return machine.unknown("how much of the card is free"), total
+    return free_on(machine), total
 
 
 def _properties(machine: Script) -> Namespace:

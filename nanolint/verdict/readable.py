@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.values import INSTALLED, Unread
-from nanolint.recording.recording import recorded
+from nanolint.recording.recording import FREE, asks, recorded
 from nanolint.run.coverage import SPLIT_GRAPH
 from nanolint.run.program import BATCH, CONTEXT, PASSES, ReadScript
 from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
@@ -61,6 +61,8 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
         left_open = (*left_open, *said.doubts)
     else:
         doubts += (Doubt(Subject.PIECE, each) for each in said.doubts)
+    if target is not None and target.in_use_bytes and asks(run, (FREE,)):
+        doubts.append(Doubt(Subject.PIECE, "nanolint takes all of the card for free"))
     stop = None if said.stop is None else Stop.read(said.stop)
     run = _told(run, script, said.trained)
     return replace(read, run=run, stop=stop, doubts=ordered(doubts), left_open=left_open)

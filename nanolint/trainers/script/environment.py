@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.said import UNKNOWN as CARD_NAME
+from nanolint.gpus.said import free_of
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import literal, plain_name
 from nanolint.run.terms import Given, Number, Surface, World
@@ -101,7 +102,9 @@ def _memory(
     """``mem_get_info``: what is free, and all of it."""
     total = core.state.around.memory_bytes
     unknown = core.unknown("asks the card for its memory", place)
-    return row([unknown, unknown if total is None else Number(total)])
+    if total is None:
+        return row([unknown, unknown])
+    return row([replace(unknown, between=free_of(total)), Number(total)])
 
 
 def _properties(

@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.gpus.said import Between, between
 from nanolint.run.equation import NotKnown
 from nanolint.run.saved import ANY
 from nanolint.run.terms import Number, Operation, apply
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
 
     from nanolint.run.terms import Term
     from nanolint.source.values import Scalar
+
+# Operations whose result rises or falls with each operand.
+FOLLOWED = frozenset(
+    {"+", "-", "*", "/", "//", "<", "<=", ">", ">=", "int", "float", "math.floor", "math.ceil"}
+)
 
 
 def row(items: Sequence[Thing]) -> Row:
@@ -74,7 +80,7 @@ def made(symbol: str, operands: Sequence[Thing], path: Path | None, line: int) -
     """What an operation gives: a term, or why its value is not known."""
     for operand in operands:
         if isinstance(operand, NotKnown):
-            return operand
+            return _between(symbol, operands, operand) if operand.between else operand
     terms = tuple(each for each in operands if isinstance(each, TERMS))
     if len(terms) < len(operands):
         return NotKnown("not a plain value", path, line)
@@ -87,6 +93,18 @@ def made(symbol: str, operands: Sequence[Thing], path: Path | None, line: int) -
     if symbol in ("*", "//") and terms[1] == Number(1) and isinstance(terms[0].value, int):
         return terms[0]
     return Operation(symbol, terms, value, path, line)
+
+
+def _between(symbol: str, operands: Sequence[Thing], operand: NotKnown) -> Thing:
+    """Returns the result of an operation on a number that lies between two."""
+    ends = [each.between if isinstance(each, NotKnown) else scalar(each) for each in operands]
+    divides = symbol in ("/", "//") and isinstance(ends[-1], Between)
+    found = None
+    if symbol in FOLLOWED and not divides and None not in ends:
+        found = between(lambda *each: apply(symbol, each), ends)
+    if found is None or isinstance(found, Between):
+        return replace(operand, between=found)
+    return Number(found)
 
 
 def plus(thing: Thing, number: int) -> Thing:

@@ -290,6 +290,9 @@ batch = 16 if "4090" in name else 64"""
         (OF_PROPERTIES, "rtx-4090", 16),
         ("batch = 64 if torch.cuda.mem_get_info()[1] >= 40 * 2**30 else 16", "rtx-4090", 16),
         ("free, total = torch.cuda.mem_get_info()\nbatch = 64 if total > 4e10 else 16", "h100", 64),
+        ("batch = 64 if torch.cuda.mem_get_info()[0] / 2**30 > 20 else 16", "rtx-4090", 64),
+        ("batch = 64 if 25 <= torch.cuda.mem_get_info()[0] / 2**30 else 16", "rtx-4090", 16),
+        ("batch = 8 * int(torch.cuda.mem_get_info()[0] // 10e9)", "rtx-4090", 16),
     ],
 )
 def test_the_card_that_is_asked_about_answers(
@@ -311,7 +314,11 @@ def test_the_card_that_is_asked_about_answers(
         "'NVIDIA' in torch.cuda.get_device_name()",
         "torch.cuda.get_device_name() == 'RTX 4090'",
         "'4090' in torch.cuda.get_device_name()[:4]",
-        "torch.cuda.mem_get_info()[0] > 2e10",
+        "torch.cuda.mem_get_info()[0] > 24e9",  # the context may take that much
+        "torch.cuda.mem_get_info()[0] == 24e9",
+        "min(torch.cuda.mem_get_info()[0], 2**30) > 2**31",
+        "-torch.cuda.mem_get_info()[0] > 2e10",
+        "torch.zeros(8, device='cuda').sum() < 1 and torch.cuda.mem_get_info()[0] > 2e10",
     ],
 )
 def test_what_only_the_driver_says_of_a_card_is_open(tmp_path: Path, test: str) -> None:
