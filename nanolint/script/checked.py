@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.interpreter.values import Unknown
 from nanolint.script import tokenizers
-from nanolint.script.forgetting import rebind
+from nanolint.script.reaching import rebind
 from nanolint.tape.symbolic import Symbolic
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from nanolint.interpreter.torch.modules import held_by_modules
 from nanolint.interpreter.values import Class, Function, Instance, Method, Namespace, Native
 from nanolint.run.coverage import SPLIT_GRAPH
 from nanolint.script import settings
-from nanolint.script.ddp import is_wrapper
+from nanolint.script.reducer import is_wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence

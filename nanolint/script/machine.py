@@ -13,14 +13,11 @@ if TYPE_CHECKING:
     from nanolint.interpreter.scopes import Frame
     from nanolint.interpreter.values import Namespace, Unknown, Value
     from nanolint.run.program import DataFile, SourceText
-    from nanolint.script.cards import Cards
-    from nanolint.script.group import Group
     from nanolint.script.lengths import Lengths
     from nanolint.script.phases import Phases
-    from nanolint.script.printed import Printed
-    from nanolint.script.seen import Seen
+    from nanolint.script.seen import Printed, Seen
     from nanolint.script.story import Teller
-    from nanolint.script.surroundings import Surroundings
+    from nanolint.script.surroundings import Cards, Group, Surroundings
     from nanolint.script.weights import Checkpoint, Flags, Piece
     from nanolint.tensors.device import Device
 

@@ -27,7 +27,6 @@ from nanolint.script import (
     finite,
     outside,
     passing,
-    pieces,
     resumed,
     settings,
     tokenizers,
@@ -220,7 +219,7 @@ class Values(Interpreter, Script):
 
     def length(self, value: Unknown) -> Value:
         known = value.length if isinstance(value, tokenizers.Tokenizer) else None
-        known = value.size if isinstance(value, pieces.Processor) else known
+        known = value.size if isinstance(value, tokenizers.Processor) else known
         known = value.count if isinstance(value, corpora.Text) else known
         return super().length(value) if known is None else known
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.interpreter.torch.calling import device_of
 from nanolint.interpreter.values import Namespace, Native, Unknown, silent
-from nanolint.script import arrays, chances, loading, saving, settings
-from nanolint.script.array_functions import UNSIGNED
+from nanolint.script import arrays, chances, saving, settings
+from nanolint.script.arrays import UNSIGNED
 from nanolint.script.printing import CUDA
 from nanolint.script.processes import count_of
 from nanolint.tensors import held
@@ -41,7 +41,7 @@ def names(machine: Script) -> dict[str, Value]:
         "tensor": arrays.of_numbers(machine),
         "save": Native("save", partial(saving.save, machine), plain=False),
         "is_complex": silent("is_complex", value=False),
-        "load": Native("load", partial(loading.load, machine), plain=False),
+        "load": Native("load", partial(saving.load, machine), plain=False),
         **settings.table(machine),
         "manual_seed": silent("manual_seed"),
         "device": Native("torch.device", partial(_named, machine), plain=False),

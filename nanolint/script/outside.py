@@ -10,23 +10,19 @@ from nanolint.interpreter.plain import ordered
 from nanolint.interpreter.torch.calling import device_of
 from nanolint.interpreter.values import Namespace, Native, Unknown, silent
 from nanolint.script import (
-    accelerating,
     arrays,
     chances,
     commands,
-    ddp,
-    downloads,
+    corpora,
     files,
-    hydra,
     loaders,
     of_torch,
-    pictures,
     processes,
+    reducer,
     settings,
-    showing,
+    stand_ins,
     tokenizers,
     training,
-    watching,
 )
 from nanolint.script.asked_card import free_on, name_of
 from nanolint.script.environment import environment_of
@@ -62,8 +58,8 @@ def table(machine: Script) -> dict[str, Value]:
         {
             "words": known(machine.around.words),
             "scaler_pieces": Native("scaler_pieces", lambda: training.scaler_pieces(machine)),
-            "reducer": Native("reducer", lambda *a: ddp.made(machine, *a), plain=False),
-            "without_sync": Native("no_sync", ddp.without_sync, plain=False),
+            "reducer": Native("reducer", lambda *a: reducer.made(machine, *a), plain=False),
+            "without_sync": Native("no_sync", reducer.without_sync, plain=False),
             "doubt": Native("doubt", lambda what: _doubt(machine, what), plain=False),
             "assumed": Native("assumed", machine.doubts.append, plain=False),
             "unheard": Native("unheard", machine.unknown, plain=False),
@@ -111,7 +107,7 @@ def table(machine: Script) -> dict[str, Value]:
                 "parsed": files.parsed(machine, partial(read_yaml, floats=True)),
             },
         ),
-        **training.later(hydra.MODULES, partial(hydra.modules, machine)),
+        **training.later(stand_ins.HYDRA, partial(stand_ins.hydra, machine)),
         "os": Namespace("os", _system(machine)),
         "os.path": files.paths(machine),
         "sys": Namespace("sys", _interpreter(machine)),
@@ -147,11 +143,11 @@ def table(machine: Script) -> dict[str, Value]:
         **processes.multiprocessing(machine, packages["Process"]),
         **of_torch.accelerator(machine),
         **loaders.table(machine, packages),
-        **downloads.table(machine),
-        **watching.table(machine),
-        **pictures.table(machine),
-        **showing.table(machine),
-        **accelerating.table(machine),
+        **corpora.table(machine),
+        **stand_ins.profilers(machine),
+        **stand_ins.torchvision(machine),
+        **stand_ins.rich(machine),
+        **stand_ins.accelerate(machine),
     }
 
 

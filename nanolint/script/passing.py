@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.interpreter.exceptions import CATCHABLE, let_go
 from nanolint.interpreter.values import CONTENTS, Unknown, Unread
-from nanolint.script import alike, checked, finite, renewal
+from nanolint.script import alike, checked, finite
 from nanolint.script.changes import filled, jumps, leaves, stored
 from nanolint.script.deciding import Branch
-from nanolint.script.forgetting import forget_all, forget_numbers
-from nanolint.script.reaching import EVALUATES, TRAINS, fills_own, reaches_card, trains
+from nanolint.script.reaching import (
+    EVALUATES,
+    TRAINS,
+    fills_own,
+    forget_all,
+    forget_numbers,
+    reaches_card,
+    trains,
+)
 from nanolint.source.any_name import set_by_name
 from nanolint.source.python import of_node
 from nanolint.tensors.tensor import Tensor
@@ -113,7 +120,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         if not is_tensor:
             checked.learn(machine, node.test, frame, holds=not ending)
         return machine.execute(node.orelse if ending else node.body, frame)
-    if renewal.makes_anew(node):
+    if finite.makes_anew(node):
         return machine.execute(node.orelse, frame)
     if _may_return(machine, node, frame):
         machine.at_most.append(

@@ -1,7 +1,8 @@
 """Collectives: ``torch.distributed`` over NCCL, as one of several processes has it.
 
-As torch/distributed/distributed_c10d.py and torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:
-which tensors a collective makes, and which it holds until when. The other processes do the same.
+As torch/distributed/distributed_c10d.py and torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, since
+PyTorch 2.15 nccl2/ProcessGroupNCCL.cpp: which tensors a collective makes, and which it holds until
+when. The other processes do the same.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.interpreter.values import Function, Method, Namespace, Native, Unknown, silent
 from nanolint.script.reaching import starts_training
-from nanolint.script.works import futures, handle
 from nanolint.tape.tape import Component
 from nanolint.tape.torch import BARRIER_LETS_GO_SINCE
 from nanolint.tensors.device import LeftAsItIs, NotTraced
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nanolint.interpreter.values import Value
-    from nanolint.script.group import Group
     from nanolint.script.machine import Script
+    from nanolint.script.surroundings import Group, Work
 
 # What goes in, what comes out, and what else is held: all by the tensors that lie on the card.
 Exchange: TypeAlias = "tuple[list[Tensor], list[Tensor], list[Tensor]]"
@@ -226,3 +226,40 @@ def _barrier(machine: Script, group: Group) -> None:
     if group.nccl2 or machine.card.release < BARRIER_LETS_GO_SINCE:
         group.keeps = group.keeps or numbers.pop(0)
     group.run(numbers, numbers).wait()
+
+
+def handle(work: Work) -> Namespace:
+    """``Work``, by the names that scripts use."""
+    names: dict[str, Value] = {
+        "wait": Native("Work.wait", lambda *_, **__: work.wait(), plain=False),
+        "synchronize": Native("Work.synchronize", lambda: work.wait(), plain=False),
+        "is_completed": Native("Work.is_completed", lambda: True),
+        "get_future": Native("Work.get_future", lambda: _future(work.future()), plain=False),
+    }
+    return Namespace("Work", names)
+
+
+def _future(work: Work) -> Namespace:
+    """``Work.get_future()``: to wait for it lets nothing more go."""
+    outputs = work.outputs
+    names: dict[str, Value] = {
+        "wait": Native("Future.wait", lambda: list(outputs), plain=False),
+        "value": Native("Future.value", lambda: list(outputs), plain=False),
+        "done": Native("Future.done", lambda: True),
+    }
+    return Namespace("Future", names)
+
+
+def futures() -> Namespace:
+    """``torch.futures``: what waits for several does what each of them would."""
+
+    def all_of(given: Value) -> Namespace:
+        listed = list(given)
+        wait = Native("Future.wait", lambda: listed, plain=False)
+        return Namespace("Future", {"wait": wait, "value": wait})
+
+    names: dict[str, Value] = {
+        "collect_all": Native("collect_all", all_of, plain=False),
+        "wait_all": Native("wait_all", lambda given: list(given), plain=False),
+    }
+    return Namespace("torch.futures", names)

@@ -23,7 +23,7 @@ from nanolint.script import (
     checked,
     deciding,
     files,
-    filling,
+    growing,
     jumping,
     later,
     outside,
@@ -32,19 +32,17 @@ from nanolint.script import (
     settings,
     training,
 )
-from nanolint.script.cards import Cards
 from nanolint.script.compiling import compiler
-from nanolint.script.downloads import Answer
+from nanolint.script.corpora import Answer
 from nanolint.script.environment import is_demanded
-from nanolint.script.forgetting import rebind
-from nanolint.script.group import Group
 from nanolint.script.lacking import never_set
 from nanolint.script.lengths import Lengths
 from nanolint.script.objects import Values
 from nanolint.script.phases import Finished, Phases, TrainsAgain
-from nanolint.script.printed import Printed
-from nanolint.script.seen import Seen
+from nanolint.script.reaching import rebind
+from nanolint.script.seen import Printed, Seen
 from nanolint.script.story import Teller
+from nanolint.script.surroundings import Cards, Group
 from nanolint.script.turns import Turns
 from nanolint.script.weights import Checkpoint, Flags
 from nanolint.tape.tape import Tape
@@ -324,7 +322,7 @@ class Reader(Values):
         self.teller.passes_over(node)
         try:
             passing.over(self, node, frame, error, trained=trained)
-            filling.fill_with_tokens(self, node, frame)
+            growing.fill_with_tokens(self, node, frame)
             if full is not None:
                 rebind(frame, *full)
         except Unread:

@@ -1,4 +1,8 @@
-"""Tokenizers that packages bring: how many tokens they know, and how many a text is cut to."""
+"""Tokenizers that packages bring: how many tokens they know, and how many a text is cut to.
+
+Of transformers also what models of one's own are built on. Of a model's file of ``sentencepiece``
+neither its pieces nor how many they are is known.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,65 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.values import Namespace, Native, Unknown
+from nanolint.interpreter import packages
+from nanolint.interpreter.values import Namespace, Native, Unknown, silent
 from nanolint.interpreter.watched import Index
 from nanolint.run.tokenizers import CLASSES, GROWS, LENGTH, SIZES, vocabulary_of
-from nanolint.script import files, pieces, settings, transformers
+from nanolint.script import files, settings, training
 from nanolint.script.arrays import Loaded
 from nanolint.script.chances import DATA
 from nanolint.tensors.dtypes import INT64
 from nanolint.tensors.tensor import empty
+from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nanolint.interpreter.values import Place, Value
     from nanolint.script.machine import Script
+
+CLASS = "SentencePieceProcessor"
+LOADS = frozenset({"load", "Load", "LoadFromFile"})
+# What gives one number for a token; ``corpora.ENCODERS`` are those that give one for each.
+TOKENS = frozenset({"bos_id", "eos_id", "pad_id", "unk_id", "piece_to_id", "PieceToId"})
+PIECES = frozenset({"vocab_size", "get_piece_size", "GetPieceSize", "piece_size"})
+
+
+class Processor(Unknown):
+    """A tokenizer that is read from a model's file; ``size`` is how many pieces it has, None if
+    nothing says it."""
+
+    __slots__ = ("size",)
+
+    def __init__(self, size: int | None, place: Place) -> None:
+        super().__init__("the work of a tokenizer", place)
+        self.size = size
+
+
+def attribute_of_pieces(machine: Script, owner: Processor, name: str) -> Value:
+    """Returns an attribute of it: its methods."""
+    if name in LOADS:
+        return silent(name, True)
+    if name in TOKENS:
+        return Native(name, lambda *_: Index("a token", machine.place, object()), plain=False)
+    if name in PIECES:
+        return Native(name, lambda *_: _size(machine, owner), plain=False)
+    return owner.bare()
+
+
+def _size(machine: Script, owner: Processor) -> Value:
+    unknown = machine.unknown("how many pieces a tokenizer has")
+    return unknown if owner.size is None else owner.size
+
+
+def package(machine: Script) -> Namespace:
+    """The package."""
+
+    def make(*_: Value, **__: Value) -> Processor:
+        return Processor(machine.around.vocabulary, machine.place)
+
+    made = Native(CLASS, make, plain=False)
+    return Namespace("sentencepiece", {CLASS: made})
 
 
 OF_TOKENS = "_token_id"  # the end of names that stand for one token, such as pad_token_id
@@ -43,13 +94,13 @@ class Encoding(Namespace):
 
 
 OF_FILES = ("transformers.", "tokenizers.")  # packages whose tokenizers may be files
-KINDS = (Tokenizer, pieces.Processor)
+KINDS = (Tokenizer, Processor)
 
 
-def attribute_of(machine: Script, owner: Tokenizer | pieces.Processor, name: str) -> Value:
+def attribute_of(machine: Script, owner: Tokenizer | Processor, name: str) -> Value:
     """Returns an attribute of a tokenizer."""
-    if isinstance(owner, pieces.Processor):
-        return pieces.attribute_of(machine, owner, name)
+    if isinstance(owner, Processor):
+        return attribute_of_pieces(machine, owner, name)
     if name in SIZES and owner.size is not None:
         return owner.size
     if name == "get_vocab_size" and owner.length is not None:
@@ -68,12 +119,12 @@ def attribute_of(machine: Script, owner: Tokenizer | pieces.Processor, name: str
     return owner.bare()
 
 
-def settle(owner: Tokenizer | pieces.Processor, name: str, size: Value) -> None:
+def settle(owner: Tokenizer | Processor, name: str, size: Value) -> None:
     """The script has checked that ``name``, which says how many tokens there are, is ``size``."""
     if not isinstance(size, int):
         return
-    if isinstance(owner, pieces.Processor):
-        if name in pieces.SIZES or name == LENGTH:
+    if isinstance(owner, Processor):
+        if name in PIECES or name == LENGTH:
             owner.size = size
     elif name in SIZES:
         owner.size = size
@@ -166,6 +217,49 @@ def install(machine: Script) -> dict[str, Value]:
     return {
         "tiktoken": Namespace("tiktoken", {**tiktoken}),
         "tokenizers": Namespace("tokenizers", {"Tokenizer": Namespace("Tokenizer", {**of_file})}),
-        "sentencepiece": pieces.package(machine),
-        **transformers.table(machine, of_transformers),
+        "sentencepiece": package(machine),
+        **table(machine, of_transformers),
+    }
+
+
+NAME = "transformers"
+OUTPUTS = (
+    *("ModelOutput", "BaseModelOutput", "BaseModelOutputWithPast", "MoeModelOutputWithPast"),
+    *("CausalLMOutput", "CausalLMOutputWithPast", "MoeCausalLMOutputWithPast"),
+)
+
+
+MODULES = (
+    *("configuration_utils", "modeling_utils", "generation", "activations", "modeling_outputs"),
+    *("utils", "models.gpt2.configuration_gpt2", "models.gpt2"),
+)
+
+
+def table(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Value]:
+    """The package and its modules by their names."""
+    names = (NAME, *(f"{NAME}.{each}" for each in MODULES))
+    return training.later(names, lambda: _made(machine, tokenizers))
+
+
+def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespace]:
+    doubt = Native("doubt", partial(settings.doubt, machine), plain=False)
+    found = training.read_text(machine, "transformers.py", NAME, {"doubt": doubt}).names
+    configs = {"PretrainedConfig": found["PretrainedConfig"]}
+    configs["PreTrainedConfig"] = configs["PretrainedConfig"]  # its name in transformers 5
+    gpt2 = {"GPT2Config": found["GPT2Config"]}
+    models = {"PreTrainedModel": found["PreTrainedModel"]}
+    mixin = {"GenerationMixin": found["GenerationMixin"]}
+    activations = {"ACT2FN": machine.call(found["Activations"], [])}
+    outputs = {name: found[name] for name in OUTPUTS}
+    utils = {"ModelOutput": outputs["ModelOutput"]}
+    parts = (configs, models, mixin, activations, outputs, utils, gpt2, gpt2)
+    spaces = {
+        name: Namespace(f"{NAME}.{name}", dict(each))
+        for name, each in zip(MODULES, parts, strict=True)
+    }
+    published = packages.library(machine, PRETRAINED_SIZES).names
+    whole = {**tokenizers, **configs, **gpt2, **models, **mixin, **spaces, **published}
+    return {
+        NAME: Namespace(NAME, whole),
+        **{f"{NAME}.{name}": each for name, each in spaces.items()},
     }

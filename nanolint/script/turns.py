@@ -26,11 +26,11 @@ from nanolint.interpreter.values import (
     Unknown,
 )
 from nanolint.run.stop import AFTER
-from nanolint.script import alike, corpora, counting, growing, jumping
+from nanolint.script import alike, corpora, growing, jumping
+from nanolint.script.alike import turns_that_reserve
 from nanolint.script.changes import called, changed, loaded
 from nanolint.script.course import Course
 from nanolint.script.deciding import Deciding
-from nanolint.script.drifting import turns_that_reserve
 from nanolint.script.phases import TrainsAgain
 from nanolint.script.reaching import steps, trains
 from nanolint.source.python import of_node
@@ -300,7 +300,7 @@ class Turns:
         machine, tape = self._machine, self._machine.card.tape
         place, before, left = 0, [object()], list[object]()
         count, drifts = _count(values), 0
-        left_out: counting.LeftOut | None = None
+        left_out: jumping.LeftOut | None = None
         while place < count:
             machine.step()
             self._counted[-1] = node, place
@@ -315,7 +315,7 @@ class Turns:
             if left_out is not None:
                 left_out.look_again()
                 left_out = None
-            if rest and tape.mark() == start and counting.is_over(machine, node, frame):
+            if rest and tape.mark() == start and jumping.is_over(machine, node, frame):
                 machine.assign(node.target, values[-1], frame)
                 break
             if rest > 2:
@@ -336,7 +336,7 @@ class Turns:
                         listed += put * skipped
                     tape.compute_again(start.flops, skipped)
                     self._room -= grows if machine.card.grad_enabled else 0
-                    left_out = counting.LeftOut(machine, node, frame)
+                    left_out = jumping.LeftOut(machine, node, frame)
                     machine.seen.backward += skipped * (machine.seen.backward - backward)
                 elif (
                     not wrote

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.recording.recording import allocated_peak
-from nanolint.script.group import Group
+from nanolint.script.processes import handle
 from nanolint.script.reducer import bucketed
-from nanolint.script.works import handle
+from nanolint.script.surroundings import Group
 from nanolint.tape.tape import Component, Tape
 from nanolint.tensors.device import Device
 from nanolint.tensors.dtypes import BFLOAT16, FLOAT32
