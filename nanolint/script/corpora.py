@@ -324,7 +324,7 @@ class Answer(Namespace):
         super().__init__("answer", names)
 
 
-def table(machine: Script) -> dict[str, Value]:
+def downloads(machine: Script) -> dict[str, Value]:
     """``requests`` and ``urllib.request``, as far as they give texts."""
     requests: dict[str, Value] = dict.fromkeys(("get", "request"), _answers(machine))
     names: dict[str, Value] = {

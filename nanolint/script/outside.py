@@ -143,7 +143,7 @@ def table(machine: Script) -> dict[str, Value]:
         **processes.multiprocessing(machine, packages["Process"]),
         **of_torch.accelerator(machine),
         **loaders.table(machine, packages),
-        **corpora.table(machine),
+        **corpora.downloads(machine),
         **stand_ins.profilers(machine),
         **stand_ins.torchvision(machine),
         **stand_ins.rich(machine),

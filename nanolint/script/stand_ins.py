@@ -141,8 +141,9 @@ TRANSFORMS = """Compose ToTensor PILToTensor ToPILImage Lambda ConvertImageDtype
 RandomCrop RandomResizedCrop Pad Grayscale InterpolationMode AutoAugmentPolicy"""
 # These change no size.
 OF_THE_SAME_SIZE = """Normalize RandomHorizontalFlip RandomVerticalFlip RandomRotation
-RandomAffine ColorJitter RandAugment AutoAugment TrivialAugmentWide AugMix RandomErasing GaussianBlur RandomGrayscale
-RandomPerspective RandomInvert RandomAdjustSharpness RandomAutocontrast RandomEqualize"""
+RandomAffine ColorJitter RandAugment AutoAugment TrivialAugmentWide AugMix RandomErasing
+GaussianBlur RandomGrayscale RandomPerspective RandomInvert RandomAdjustSharpness
+RandomAutocontrast RandomEqualize"""
 UTILS = "make_grid save_image"
 TORCHVISION = ("torchvision", "torchvision.datasets", "torchvision.transforms", "torchvision.utils")
 
