@@ -67,7 +67,7 @@ class Example:
 
     def peak(self, **changes: object) -> int:
         """The allocated peak in bytes, with some values of the run changed."""
-        return replay(replace(self.run, **changes), self.gpu).peak.allocated_bytes  # type: ignore[arg-type]
+        return replay(self.run.having(**changes), self.gpu).peak.allocated_bytes
 
     def live(self, *components: Component) -> int:
         """Bytes of these components at the peak."""
@@ -120,14 +120,14 @@ def shorter_block(example: Example) -> str:
 
 
 def fewer_layers(example: Example) -> str:
-    layers = example.run.n_layer
+    layers = example.run.sizes.n_layer
     assert layers is not None
     return change(example.peak(), example.peak(n_layer=layers * 3 // 4))
 
 
 def narrower(example: Example) -> str:
     """Two thirds of the width, with heads of the same size."""
-    heads, size = example.run.n_head, example.run.head_size
+    heads, size = example.run.sizes.n_head, example.run.sizes.head_size
     assert heads is not None and size is not None
     fewer = heads * 2 // 3
     return change(example.peak(), example.peak(n_embd=size * fewer, n_head=fewer))

@@ -83,7 +83,7 @@ def run_of(row: dict[str, Any]) -> Run:
     values = {**PRESETS.get(values.pop("preset", ""), {}), **values}
     if "attention" in values:
         values["attention"] = Attention(values["attention"])
-    return replace(DEFAULT, torch=release_of(row), **values)
+    return DEFAULT.having(torch=release_of(row), **values)
 
 
 def target_of(row: dict[str, Any]) -> Machine:
@@ -202,8 +202,7 @@ def _recorded_with(
     are older: they have no workspace of cuBLAS's, and not what the optimizer's step allocates.
     Rows that name no release of PyTorch are of RECORDED_RELEASE.
     """
-    run = replace(
-        DEFAULT,
+    run = DEFAULT.having(
         **{key: row[key] for key in ORACLE_KEYS},
         gradient_accumulation_steps=row["grad_accum"],
         attention=Attention(row["attention"]),
@@ -211,7 +210,7 @@ def _recorded_with(
         max_iters=1 if name == "eager" else DEFAULT.max_iters,
         torch=release_of(row),
     )
-    run = replace(run, **changes)
+    run = run.having(**changes)
     card = row.get("card", COMPILED_CARD if name == "compiled" else None)
     gpu = find(card).gpu if card else None
     shapes = Shapes.of(run, gpu)

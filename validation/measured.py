@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,7 +59,7 @@ def run_of(case: dict[str, Any], gpu: Gpu, release: str) -> Run:
     attention = Attention.FLASH if flash else Attention.EFFICIENT
     values = {key: case[key] for key in CASE_KEYS}
     major, minor = release.split(".")[:2]
-    return replace(default_run(), attention=attention, torch=(int(major), int(minor)), **values)
+    return default_run().having(attention=attention, torch=(int(major), int(minor)), **values)
 
 
 class Off(NamedTuple):

@@ -12,7 +12,6 @@ from __future__ import annotations
 import random
 import statistics
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,8 +55,8 @@ def drawn(count: int, seed: int) -> str:
     changes = []
     for _ in range(count):
         heads = draw((6, 8, 12))
-        run = replace(
-            default_run(), n_layer=draw((4, 6, 8, 12)), n_head=heads, n_embd=64 * heads,
+        run = default_run().having(
+            n_layer=draw((4, 6, 8, 12)), n_head=heads, n_embd=64 * heads,
             batch_size=draw((4, 6, 8, 12, 16, 20, 24, 32)), block_size=draw((256, 512, 1024)),
             gradient_accumulation_steps=draw((1, 2, 3, 5, 8, 16, 33)),
             vocab_size=draw((65, 50_304)),

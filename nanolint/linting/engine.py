@@ -332,7 +332,7 @@ def _promise(context: Context) -> tuple[tuple[str, Plain], ...]:
     if run is None:
         return ()
     shape = ("block_size", "n_layer", "n_head", "n_embd", "vocab_size", "dropout", "bias", "dtype")
-    kept: list[tuple[str, Plain]] = [(key, getattr(run, key)) for key in shape]
+    kept: list[tuple[str, Plain]] = [(key, run.value(key)) for key in shape]
     if run.eval_only:
         kept.append(("the sequences evaluated", run.batch_size * run.eval_iters))
     else:

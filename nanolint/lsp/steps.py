@@ -97,8 +97,9 @@ def _is_forced(case: Case, key: str) -> bool:
 def _neighbours(run: Run, key: str) -> Iterator[Change]:
     if not run.follows(key):
         return
+    heads, width, size = run.sizes.n_head, run.sizes.n_embd, run.sizes.head_size
     if key in ("batch_size", "n_layer"):
-        value = getattr(run, key)
+        value = run.value(key)
         yield Change(((key, value + 1),))
         if value > 1:
             yield Change(((key, value - 1),))
@@ -109,13 +110,13 @@ def _neighbours(run: Run, key: str) -> Iterator[Change]:
         yield Change(((key, value + least),))
         if value > least:
             yield Change(((key, value - least),))
-    elif key == "n_embd" and run.n_head is not None and run.head_size is not None:
-        for heads in (run.n_head + 1, run.n_head - 1):
-            if heads:
-                yield Change(((key, heads * run.head_size), ("n_head", heads)))
-    elif key == "n_head" and run.n_head is not None and run.n_embd is not None:
-        divisors = [count for count in range(1, run.n_embd + 1) if run.n_embd % count == 0]
-        index = divisors.index(run.n_head)
+    elif key == "n_embd" and heads is not None and size is not None:
+        for other in (heads + 1, heads - 1):
+            if other:
+                yield Change(((key, other * size), ("n_head", other)))
+    elif key == "n_head" and heads is not None and width is not None:
+        divisors = [count for count in range(1, width + 1) if width % count == 0]
+        index = divisors.index(heads)
         yield from (Change(((key, count),)) for count in divisors[index + 1 : index + 2])
         yield from (Change(((key, count),)) for count in divisors[max(0, index - 1) : index])
     else:
@@ -124,9 +125,9 @@ def _neighbours(run: Run, key: str) -> Iterator[Change]:
 
 def _on_the_grid(run: Run, key: str) -> Iterator[Change]:
     """The multiples of GRID above and below."""
-    value = getattr(run, key)
+    value = run.value(key)
     above, below = value // GRID * GRID + GRID, (value - 1) // GRID * GRID
-    pretrained = key == "block_size" and run.init_from in PRETRAINED_SIZES
+    pretrained = key == "block_size" and run.sizes.init_from in PRETRAINED_SIZES
     if not (pretrained and above > PRETRAINED_CONTEXT):  # train.py only crops
         yield Change(((key, above),))
     if below:
@@ -135,9 +136,9 @@ def _on_the_grid(run: Run, key: str) -> Iterator[Change]:
 
 def _others(run: Run, key: str) -> tuple[Plain, ...]:
     if key in ("compile", "bias", "eval_only"):
-        return (not getattr(run, key),)
+        return (not run.value(key),)
     if key == "dropout":
-        return (SOME_DROPOUT if run.dropout == 0 else 0.0,)
+        return (SOME_DROPOUT if run.sizes.dropout == 0 else 0.0,)
     if key == "grad_clip":
         return (1.0 if run.grad_clip == 0 else 0.0,)
     if key == "dtype":
@@ -156,10 +157,10 @@ def _least(run: Run, key: str) -> Change | None:
         "vocab_size": ((key, GRID),),
         "gradient_accumulation_steps": ((key, _least_accumulation(run)),),
     }
-    if run.head_size is not None:
-        least["n_embd"] = ((key, run.head_size), ("n_head", 1))
+    if run.sizes.head_size is not None:
+        least["n_embd"] = ((key, run.sizes.head_size), ("n_head", 1))
     values = least.get(key)
-    if values is None or getattr(run, key) <= values[0][1]:
+    if values is None or run.value(key) <= values[0][1]:
         return None
     return Change(values)
 

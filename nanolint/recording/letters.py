@@ -31,7 +31,13 @@ def in_letters(names: list[str], run: Run) -> list[str]:
 
 
 def _activations(run: Run) -> dict[str, str]:
-    b, t, v, c, h = run.batch_size, run.block_size, run.vocab_size, run.n_embd, run.n_head
+    b, t, v, c, h = (
+        run.batch_size,
+        run.block_size,
+        run.vocab_size,
+        run.sizes.n_embd,
+        run.sizes.n_head,
+    )
     assert c is not None and h is not None  # of nanoGPT's own all are known
     found = {
         "T": (t,), "B*T": (b * t,), "B, T": (b, t), "T, C": (t, c),
@@ -49,7 +55,7 @@ def _activations(run: Run) -> dict[str, str]:
 
 
 def _weights(run: Run) -> dict[str, str]:
-    c, v = run.n_embd, run.vocab_size
+    c, v = run.sizes.n_embd, run.vocab_size
     assert c is not None
     found = {
         "3C": (3 * c,), "4C": (4 * c,), "C": (c,), "C, C": (c, c),

@@ -36,12 +36,12 @@ def attention_word(run: Run, target: Machine | None) -> str:
     """``flash``, ``efficient`` or ``math``, or ``cudnn`` where the card prefers that to flash."""
     capability = target.gpu.compute_capability if target else None
     prefers = capability is not None and prefers_cudnn_attention(run.torch, capability[0])
-    size = run.head_size
+    size = run.sizes.head_size
     if not prefers or run.attention is not Attention.FLASH or size is None:
         return run.attention.value  # of a script that is read no head is known, and none is shown
     from nanolint.tensors.ops.cudnn_attention import is_able
 
-    takes = is_able(size, size, run.dropout or 0.0, run.torch, learns=True)
+    takes = is_able(size, size, run.sizes.dropout or 0.0, run.torch, learns=True)
     return CUDNN if takes else run.attention.value
 
 
@@ -119,16 +119,17 @@ class Explanation:
 
     def _run(self, run: Run) -> dict[str, Any]:
         """The values of the run; null what nobody knows of a script of its own."""
-        found = {key: getattr(run, key) for key in RUN_KEYS}
+        found = {key: run.value(key) for key in RUN_KEYS}
         found |= {key: getattr(run, key) if run.has_sizes else None for key in PARAMETERS}
         found["attention"] = attention_word(run, self.target)
         if not run.block_size:
             found |= {"block_size": None, "tokens_per_iter": None}
         described = self.resolution.described
-        if not isinstance(run.program, ReadScript) or described is None:
+        if described is None:
             return found
         shape = {ROLES[role]: described.value(role) for role in TOLD}
-        shape |= {key: found[key] or None for key in run.program.told if key in shape}
+        if isinstance(run.program, ReadScript):
+            shape |= {key: found[key] or None for key in run.program.told if key in shape}
         if shape[ROLES[Role.CONTEXT]] is None:
             shape["tokens_per_iter"] = None
         return found | shape
@@ -147,7 +148,8 @@ class Explanation:
         elif key is not None and isinstance(setting.value, Known):
             value = setting.value.value
         else:
-            value = getattr(self.resolution.run, name, None)
+            run = self.resolution.run
+            value = None if run is None else run.value(name)
         return {
             "key": key,
             "value": value,

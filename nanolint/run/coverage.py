@@ -65,7 +65,7 @@ def not_covered(run: Run, gpu: Gpu | None) -> Iterator[Doubt]:
         text = f"torch {_number(run.torch)} reuses the oldest free block, and the age of autocast's"
         yield Doubt(Subject.TORCH, f"{text} copies is not known")
     efficient = run.attention is Attention.EFFICIENT and has_small_shared_memory(gpu)
-    head = run.head_size
+    head = run.sizes.head_size
     if efficient and run.torch < OLDEST_WIDE_HEADS and head in WIDE_HEADS:
         text = f"memory-efficient attention of torch {_number(run.torch)} has other kernels"
         yield Doubt(Subject.PIECE, f"{text} for heads of {head} on this card")

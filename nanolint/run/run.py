@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nanolint.frozen import dataclass
 from nanolint.run.program import Profiled, ReadScript
@@ -29,26 +30,42 @@ class Attention(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class NanoGptSizes:
+    """The model of a run by the keys of nanoGPT's train.py; None for what nobody knows of it."""
+
+    n_layer: int | None = None  # L
+    n_head: int | None = None  # H
+    n_embd: int | None = None  # C
+    dropout: float | None = None
+    bias: bool | None = None
+    init_from: str | None = None  # "scratch" | "resume" | "gpt2*"
+
+    @property
+    def head_size(self) -> int | None:
+        """Columns of one head."""
+        if self.n_embd is None or self.n_head is None:
+            return None
+        return self.n_embd // self.n_head
+
+
+SIZES = frozenset(("n_layer", "n_head", "n_embd", "dropout", "bias", "init_from"))
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One training run. Symbols as in the docs: B, T, C, H, L, V.
 
-    It is nanoGPT's own model and loop, whose values are all known, or those of ``program``: of its
-    model a field is None that nobody knows.
+    It is nanoGPT's own model and loop, whose sizes are all known, or those of ``program``: only a
+    script of nanoGPT's kind has some of its keys in ``sizes``.
     """
 
     batch_size: int  # B: micro-batch, sequences per forward pass and GPU
     gradient_accumulation_steps: int  # as the config says it, before train.py changes it
     world_size: int
     block_size: int  # T
-    n_layer: int | None  # L
-    n_head: int | None  # H
-    n_embd: int | None  # C
     vocab_size: int  # V
-    dropout: float | None
-    bias: bool | None
     dtype: str  # "float32" | "bfloat16" | "float16"
     compile: bool
-    init_from: str | None  # "scratch" | "resume" | "gpt2*"
     device: str
     attention: Attention
     eval_only: bool = False
@@ -61,6 +78,7 @@ class Run:
     torch: tuple[int, int] = NEWEST  # the release that it is judged for
     micro_batches: tuple[int, ...] | None = None  # that the script allows, None: every divisor
     program: Program | None = None  # what stands for nanoGPT's own model and loop
+    sizes: NanoGptSizes = NanoGptSizes()
 
     @property
     def micro_steps(self) -> int:
@@ -88,16 +106,9 @@ class Run:
         return self.effective_batch_size * self.block_size
 
     @property
-    def head_size(self) -> int | None:
-        """Columns of one head."""
-        if self.n_embd is None or self.n_head is None:
-            return None
-        return self.n_embd // self.n_head
-
-    @property
     def has_sizes(self) -> bool:
         """Whether all sizes are known that the parameters of nanoGPT's own model follow from."""
-        return None not in (self.n_layer, self.n_embd, self.bias)
+        return None not in (self.sizes.n_layer, self.sizes.n_embd, self.sizes.bias)
 
     @property
     def parameters(self) -> int:
@@ -105,7 +116,7 @@ class Run:
 
         Only of a run that ``has_sizes``.
         """
-        layers, c, bias = self.n_layer, self.n_embd, self.bias
+        layers, c, bias = self.sizes.n_layer, self.sizes.n_embd, self.sizes.bias
         assert layers is not None and c is not None and bias is not None
         block = 12 * c * c + 2 * c + 11 * c * bias
         return (self.vocab_size + self.block_size) * c + layers * block + c * (1 + bias)
@@ -113,7 +124,16 @@ class Run:
     @property
     def parameters_reported(self) -> int:
         """The number nanoGPT prints: without position embeddings. Only if it ``has_sizes``."""
-        return self.parameters - self.block_size * (self.n_embd or 0)
+        return self.parameters - self.block_size * (self.sizes.n_embd or 0)
+
+    def value(self, key: str) -> Any:
+        """The value of a field, or of a key of the model."""
+        return getattr(self.sizes if key in SIZES else self, key)
+
+    def having(self, **values: Any) -> Run:
+        """The run with other values of fields, and of keys of the model."""
+        sizes = {key: values.pop(key) for key in SIZES.intersection(values)}
+        return replace(self, sizes=replace(self.sizes, **sizes), **values)
 
     def follows(self, *keys: str) -> bool:
         """Whether its memory is known for other values of these fields, too."""

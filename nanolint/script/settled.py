@@ -132,5 +132,5 @@ def values_of(
 
 def value_of(value: Plain | FromRun | NotKnown, run: Run) -> Plain | NotKnown:
     """A value, or the run's."""
-    found: Plain | NotKnown = getattr(run, value.field) if isinstance(value, FromRun) else value
+    found: Plain | NotKnown = run.value(value.field) if isinstance(value, FromRun) else value
     return found

@@ -12,7 +12,7 @@ from nanolint.gpus.abilities import has_bfloat16, has_triton
 from nanolint.interpreter.values import Unread
 from nanolint.recording.recording import state_bytes
 from nanolint.run.capability import attention_kernel
-from nanolint.run.run import Attention
+from nanolint.run.run import Attention, NanoGptSizes
 from nanolint.run.terms import as_written
 from nanolint.verdict.alternative import Alternative, Cost
 from nanolint.verdict.changes import (
@@ -194,37 +194,40 @@ class Alternatives(ByText):
             return None
         half = "bfloat16" if has_bfloat16(gpu) else "float16"
         kernel = attention_kernel(
-            gpu, dtype=half, head_size=run.head_size, dropout=bool(run.dropout)
+            gpu, dtype=half, head_size=run.sizes.head_size, dropout=bool(run.sizes.dropout)
         )
         if run.attention is Attention.MATH:
             kernel = Attention.MATH
         other = Change((("dtype", half),), (("attention", kernel),))
         return self._with(other)
 
-    def _may_change(self, *keys: str) -> bool:
-        return self._run.init_from == "scratch" and self._run.follows(*keys)
+    def _sizes(self, *keys: str) -> NanoGptSizes:
+        """Those of the model if these keys may have other values; none else."""
+        sizes = self._run.sizes
+        is_free = sizes.init_from == "scratch" and self._run.follows(*keys)
+        return sizes if is_free else NanoGptSizes()
 
     def _fewer_layers(self) -> Alternative | None:
-        layers = self._run.n_layer
-        if layers is None or not self._may_change("n_layer"):
+        layers = self._sizes("n_layer").n_layer
+        if layers is None:
             return None
         fewer = range(layers - 1, (layers - 1) // 2, -1)
         return self._comfortable([change(n_layer=layers) for layers in fewer])
 
     def _narrower(self) -> Alternative | None:
         """Fewer heads of the same size, so that n_head divides n_embd."""
-        heads, size = self._run.n_head, self._run.head_size
-        if heads is None or size is None or not self._may_change("n_embd", "n_head"):
+        sizes = self._sizes("n_embd", "n_head")
+        heads, size = sizes.n_head, sizes.head_size
+        if heads is None or size is None:
             return None
         fewer = range(heads - 1, (heads - 1) // 2, -1)
         return self._comfortable([change(n_embd=each * size, n_head=each) for each in fewer])
 
     def _smaller(self) -> Alternative | None:
         """Fewer layers and heads alike, down to a quarter, if half of either is too much."""
-        layers, heads, size = self._run.n_layer, self._run.n_head, self._run.head_size
+        sizes = self._sizes("n_layer", "n_embd", "n_head")
+        layers, heads, size = sizes.n_layer, sizes.n_head, sizes.head_size
         if layers is None or heads is None or size is None:
-            return None
-        if not self._may_change("n_layer", "n_embd", "n_head"):
             return None
         if self._fewer_layers() is not None or self._narrower() is not None:
             return None

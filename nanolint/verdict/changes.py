@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
@@ -41,7 +40,7 @@ class Change:
 
     def applied(self, run: Run) -> Run:
         """``run`` with these values."""
-        return replace(run, **dict(self.values + self.implied))  # type: ignore[arg-type]
+        return run.having(**dict(self.values + self.implied))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -71,7 +70,7 @@ def micro_batch(run: Run, batch_size: int, partner_value: int) -> Change:
 def smaller_checkpoints(run: Run) -> Iterator[Change]:
     """The pretrained models that are smaller than the one of ``run``, the largest first."""
     names = list(PRETRAINED_SIZES)
-    own = run.init_from
+    own = run.sizes.init_from
     at = names.index(own) if own in names and run.follows("init_from") else 0
     for name in reversed(names[:at]):
         layers, heads, width = PRETRAINED_SIZES[name]

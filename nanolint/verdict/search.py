@@ -348,8 +348,9 @@ def about(run: Run, other: Run, gpu: Gpu) -> int:
 
 def _numbers(run: Run) -> int:
     """Those that the layers keep of each token, in units of its width."""
-    assert run.n_layer is not None and run.n_embd is not None
-    return run.n_layer * run.n_embd
+    layers, width = run.sizes.n_layer, run.sizes.n_embd
+    assert layers is not None and width is not None
+    return layers * width
 
 
 def smaller_steps(run: Run, equation: Equation) -> list[Change]:

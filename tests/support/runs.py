@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
 
 GPT2 = replace(default_run(), batch_size=16, gradient_accumulation_steps=32)
-GPT2_XL = replace(
-    GPT2,
+GPT2_XL = GPT2.having(
     batch_size=1,
     n_layer=48,
     n_head=25,
@@ -23,22 +22,22 @@ GPT2_XL = replace(
     bias=True,
     init_from="gpt2-xl",
 )
-SMALL = replace(GPT2, n_layer=2, n_head=2, n_embd=128, vocab_size=1000, block_size=128)
+SMALL = GPT2.having(n_layer=2, n_head=2, n_embd=128, vocab_size=1000, block_size=128)
 
 
 def layers(run: Run) -> int:
-    assert run.n_layer is not None
-    return run.n_layer
+    assert run.sizes.n_layer is not None
+    return run.sizes.n_layer
 
 
 def heads(run: Run) -> int:
-    assert run.n_head is not None
-    return run.n_head
+    assert run.sizes.n_head is not None
+    return run.sizes.n_head
 
 
 def width(run: Run) -> int:
-    assert run.n_embd is not None
-    return run.n_embd
+    assert run.sizes.n_embd is not None
+    return run.sizes.n_embd
 
 
 def card(name: str, *, in_use_bytes: int = 0) -> Machine:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nanolint.gpus.lookup import find
@@ -52,7 +51,7 @@ def test_every_way_to_run_it_peaks_as_recorded(name: str) -> None:
         found = TEXTS[row["text"]](own_script())
         assert found is not None
         changes["program"] = found.program
-    run = representative(replace(accuracy.DEFAULT, **changes, compile=row["compile"]))
+    run = representative(accuracy.DEFAULT.having(**changes, compile=row["compile"]))
     tape = Tape()
     write_own(run, Shapes.of(run, gpu), Asked(card_of(gpu)), tape, compiled=row["compile"])
     figures = {phase: (peak, row[phase], 0.0) for phase, peak in accuracy.phase_peaks(tape).items()}

@@ -77,7 +77,7 @@ WITHOUT = {json.dumps(row["run"]): row["allocated"] for row in RECORDED if not r
 @pytest.mark.parametrize("row", RECORDED, ids=lambda row: f"{row['run']} {row['pads']}")
 def test_padded_as_pytorch_may_a_run_lies_between_the_bounds(row: dict[str, Any]) -> None:
     """Recorded by validation/record_padding.py."""
-    run = replace(GPT2, **row["run"], gradient_accumulation_steps=2, vocab_size=50257)
+    run = GPT2.having(**row["run"], gradient_accumulation_steps=2, vocab_size=50257)
     known = recorded(replace(run, compile=True, torch=(2, 13)), find("a100-80gb").gpu)
     least = known.answer(allocated_peak)
     assert WITHOUT[json.dumps(row["run"])] <= row["allocated"] <= least + known.answer(padding)

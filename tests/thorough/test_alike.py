@@ -397,8 +397,8 @@ def test_what_comes_behind_a_backward_pass_is_not_told_at_a_line_that_it_ran_aga
 def test_nanogpt_read_so_writes_the_same(
     world_size: int, dropout: float, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = replace(
-        SMALL, n_layer=5, compile=False, world_size=world_size, dropout=dropout, dtype=dtype,
+    run = SMALL.having(
+        n_layer=5, compile=False, world_size=world_size, dropout=dropout, dtype=dtype,
         gradient_accumulation_steps=8, bias=dropout > 0,
     )  # fmt: skip
 

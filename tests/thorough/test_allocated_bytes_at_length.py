@@ -5,7 +5,6 @@ These take seconds each.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -41,5 +40,5 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "eager"])
 @pytest.mark.parametrize("run", [SMALL, GPT2], ids=["small", "gpt2"])
 def test_it_is_the_peak_of_the_replay(run: Run, compiled: bool, changes: dict[str, Any]) -> None:
-    changed = replace(run, compile=compiled, **changes)
+    changed = run.having(compile=compiled, **changes)
     assert allocated_bytes(changed) == replay(changed).peak.allocated_bytes

@@ -64,8 +64,8 @@ def test_what_changes_the_batch_or_the_model_is_not_tried_where_another_way_fits
 
 
 def test_where_no_micro_batch_is_enough_the_others_are_tried_with_the_smallest() -> None:
-    medium = replace(
-        GPT2, n_layer=24, n_head=16, n_embd=1024, batch_size=8, gradient_accumulation_steps=8
+    medium = GPT2.having(
+        n_layer=24, n_head=16, n_embd=1024, batch_size=8, gradient_accumulation_steps=8
     )
     target = card("rtx-4060")
     assert best_micro_batch([(medium, target)]) is None
@@ -76,7 +76,7 @@ def test_where_no_micro_batch_is_enough_the_others_are_tried_with_the_smallest()
     for way in fitting:
         assert way.whole == f"{way.beside}, {way.change}"
         assert way.verdict.run.effective_batch_size == medium.effective_batch_size
-        assert way.verdict.run.n_layer == 24
+        assert way.verdict.run.sizes.n_layer == 24
 
 
 def test_where_the_optimizer_step_alone_is_too_much_only_what_lowers_it_is_tried() -> None:
@@ -141,8 +141,8 @@ def test_a_card_without_a_known_capability_may_compile() -> None:
         (replace(TINY, block_size=127), "expandable", "block_size"),
         (replace(TINY, block_size=126), "expandable", "block_size"),
         (replace(TINY, block_size=128), "block_size = 64", "block_size = 32"),
-        (replace(TINY, n_layer=1), "expandable", "n_layer"),
-        (replace(TINY, n_head=1), "expandable", "n_embd"),
+        (TINY.having(n_layer=1), "expandable", "n_layer"),
+        (TINY.having(n_head=1), "expandable", "n_embd"),
         (deleted(TINY), "expandable", "del logits"),
     ],
 )
@@ -154,7 +154,7 @@ def test_only_what_can_be_changed_is_offered(run: Run, told: str, untold: str) -
 
 def test_a_checkpoint_has_its_sizes_and_the_smallest_has_no_smaller_one() -> None:
     single = replace(GPT2, batch_size=1, gradient_accumulation_steps=1)
-    run = replace(single, init_from="gpt2", vocab_size=50257, bias=True)
+    run = single.having(init_from="gpt2", vocab_size=50257, bias=True)
     found = changes(run, card("2300MiB"))
     assert any("del logits" in change for change in found)
     assert any("block_size" in change for change in found)
@@ -163,10 +163,10 @@ def test_a_checkpoint_has_its_sizes_and_the_smallest_has_no_smaller_one() -> Non
 
 @pytest.mark.parametrize("most", range(9))
 def test_the_largest_of_many_sizes_that_fit_is_offered(most: int) -> None:
-    shallow = Judged(replace(TINY, n_layer=9), lambda run: layers(run) <= most)._fewer_layers()
-    wide = Judged(replace(TINY, n_head=9, n_embd=144), lambda run: heads(run) <= most)
+    shallow = Judged(TINY.having(n_layer=9), lambda run: layers(run) <= most)._fewer_layers()
+    wide = Judged(TINY.having(n_head=9, n_embd=144), lambda run: heads(run) <= most)
     narrow = wide._narrower()
-    assert all(each.n_embd == 16 * heads(each) for each in wide.asked)
+    assert all(each.sizes.n_embd == 16 * heads(each) for each in wide.asked)
     if most < 5:  # less than half of a model is another model
         assert (shallow, narrow) == (None, None)
         return
@@ -180,7 +180,7 @@ def test_the_largest_of_many_sizes_that_fit_is_offered(most: int) -> None:
 def test_a_smaller_shape_is_offered_if_half_of_either_is_too_much(
     most: int, told: str | None
 ) -> None:
-    run = replace(TINY, n_layer=8, n_head=10, n_embd=160)
+    run = TINY.having(n_layer=8, n_head=10, n_embd=160)
     way = Judged(run, lambda run: max(layers(run), heads(run)) <= most)._smaller()
     assert (way and way.change.partition(",")[0]) == told
 
@@ -192,8 +192,9 @@ def test_the_largest_checkpoint_that_fits_is_offered(most: int, name: str) -> No
     assert way is not None
     assert way.change == f"init_from = {name!r}"
     last = judged.asked[-1]
-    assert (last.n_layer, last.n_head, last.n_embd) == PRETRAINED_SIZES[name]
-    assert last.init_from == name
+    sizes = last.sizes
+    assert (sizes.n_layer, sizes.n_head, sizes.n_embd) == PRETRAINED_SIZES[name]
+    assert sizes.init_from == name
     assert last.block_size == GPT2_XL.block_size
 
 

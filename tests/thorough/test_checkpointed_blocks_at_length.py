@@ -14,7 +14,7 @@ from tests.support.runs import GPT2, GPT2_XL, card
 
 
 def test_they_are_a_way_out_that_says_its_price() -> None:
-    eager = replace(GPT2_XL, compile=False, init_from="scratch", batch_size=2)
+    eager = GPT2_XL.having(compile=False, init_from="scratch", batch_size=2)
     (way,) = [way for way in Alternatives(eager, card("a100-40gb")) if "checkpoint" in way.change]
     assert (way.change, way.cost) == ("blocks in torch.utils.checkpoint", Cost.SLOWER)
     assert way.price == "about a third more compute"

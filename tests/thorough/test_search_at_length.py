@@ -64,7 +64,7 @@ def test_expandable_segments_may_hold_a_larger_micro_batch() -> None:
 def test_the_search_starts_where_the_tensors_fill_the_card(
     changes: dict[str, Any], platform: str
 ) -> None:
-    run = replace(RUN, batch_size=720, n_embd=1024, **changes)
+    run = RUN.having(batch_size=720, n_embd=1024, **changes)
     for mib in (1500, 2000, 4000):
         machine = replace(card(mib), platform=platform)
         guess = search._likely_batch(run, machine, Growth(machine.gpu))

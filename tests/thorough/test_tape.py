@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import accumulate
 from random import Random
 
@@ -22,8 +21,7 @@ def runs(count: int) -> list[Run]:
     found = []
     for _ in range(count):
         width = choose((32, 384, 768, 1024))
-        run = replace(
-            GPT2,
+        run = GPT2.having(
             batch_size=choose((1, 3, 8, 12, 64)),
             block_size=choose((100, 1024, 2048)),
             n_layer=choose((1, 2, 3)),

@@ -23,7 +23,7 @@ def test_the_random_state_of_attention_moved_to_the_card() -> None:
     def states(
         attention: Attention, torch: tuple[int, int], *, compiled: bool, dropout: float = 0.0
     ) -> int:
-        run = replace(WIDE, compile=compiled, attention=attention, torch=torch, dropout=dropout)
+        run = WIDE.having(compile=compiled, attention=attention, torch=torch, dropout=dropout)
         tape = record(run)
         starts = [*(start for start, _ in tape.phases), len(tape.events)]
         return sum(
@@ -46,7 +46,7 @@ def test_the_random_state_of_attention_moved_to_the_card() -> None:
 @pytest.mark.parametrize("compiled", [False, True])
 def test_in_2_9_and_2_10_products_with_a_bias_take_a_workspace_of_their_own(compiled: bool) -> None:
     def workspaces(torch: tuple[int, int], *, bias: bool) -> list[int]:
-        tape = record(replace(WIDE, compile=compiled, torch=torch, bias=bias))
+        tape = record(WIDE.having(compile=compiled, torch=torch, bias=bias))
         made = zip(tape.sizes, tape.components, strict=True)
         return [nbytes for nbytes, component in made if component is Component.WORKSPACE]
 

@@ -80,5 +80,5 @@ def test_outcomes_worsen_as_the_card_shrinks() -> None:
 
 
 def test_the_deepest_model_that_is_replayed_has_all_its_layers() -> None:
-    deep = replace(CHAR, n_layer=512, n_embd=8, n_head=1, compile=False)
+    deep = CHAR.having(n_layer=512, n_embd=8, n_head=1, compile=False)
     assert replay(deep).peak.allocated_bytes > 16 * deep.parameters

@@ -146,11 +146,11 @@ def log_lines(run: Run, gpu: Gpu | None = None) -> tuple[str, list[str]]:
 
 def _of_nanogpt(run: Run) -> list[str]:
     """What its own train.py and model.py print."""
-    c, layers = run.n_embd, run.n_layer
+    c, layers = run.sizes.n_embd, run.sizes.n_layer
     assert c is not None and layers is not None  # it has its sizes
     decayed = (run.vocab_size + run.block_size) * c + layers * 12 * c * c
     matrices = 2 + MATRICES * layers
-    vectors = 1 + VECTORS * layers + (1 + BIASES * layers) * bool(run.bias)
+    vectors = 1 + VECTORS * layers + (1 + BIASES * layers) * bool(run.sizes.bias)
     return [
         f"tokens per iteration will be: {run.tokens_per_iter:,}",
         f"number of parameters: {run.parameters_reported / 1e6:.2f}M",

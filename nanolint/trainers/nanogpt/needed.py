@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.run.capability import attention_kernel
-from nanolint.run.run import Attention, Run
+from nanolint.run.run import NanoGptSizes, Run
 from nanolint.run.settled import Layer, Project, Setting, Unresolved
 from nanolint.source.python import nodes
 from nanolint.source.values import Known, Unknown
@@ -61,23 +60,23 @@ def needed_run(
     n_head, n_embd = values.size("n_head"), values.size("n_embd")
     if n_head is not None and n_embd is not None and n_embd % n_head:
         values.forbid("n_head", f"n_embd = {n_embd} is not a multiple of n_head = {n_head}")
-    dtype = values.choice("dtype") or "float32"
+    dtype, dropout = values.choice("dtype") or "float32", values.probability("dropout")
+    batch_size, block_size = values.integer("batch_size", 1), values.integer("block_size", 1)
+    n_layer, vocab_size = values.size("n_layer"), values.integer("vocab_size", 1)
+    bias, compiled = values.truth("bias"), values.truth("compile") or False
+    sizes = NanoGptSizes(n_layer, n_head, n_embd, dropout, bias, values.choice("init_from"))
     run = Run(
-        batch_size=values.integer("batch_size", 1),
+        batch_size=batch_size,
         gradient_accumulation_steps=accumulation,
         world_size=world_size,
-        block_size=values.integer("block_size", 1),
-        n_layer=values.size("n_layer"),
-        n_head=n_head,
-        n_embd=n_embd,
-        vocab_size=values.integer("vocab_size", 1),
-        dropout=values.probability("dropout"),
-        bias=values.truth("bias"),
+        block_size=block_size,
+        vocab_size=vocab_size,
         dtype=dtype,
-        compile=values.truth("compile") or False,
-        init_from=values.choice("init_from"),
+        compile=compiled,
         device=values.text("device"),
-        attention=Attention.FLASH,
+        attention=attention_kernel(
+            gpu, dtype=dtype, head_size=sizes.head_size, dropout=bool(dropout)
+        ),
         eval_only=eval_only,
         eval_iters=values.evaluations(),
         max_iters=values.optional_integer("max_iters", 0),
@@ -85,9 +84,9 @@ def needed_run(
         grad_clip=values.optional_number("grad_clip"),
         dialect=project.dialect,
         simulated_gpus=project.simulated_gpus if world_size == 1 else 1,
+        sizes=sizes,
     )
-    kernel = attention_kernel(gpu, dtype=dtype, head_size=run.head_size, dropout=bool(run.dropout))
-    return replace(run, attention=kernel), tuple(values.unresolved)
+    return run, tuple(values.unresolved)
 
 
 class _Values:

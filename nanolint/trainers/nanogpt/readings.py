@@ -45,7 +45,7 @@ def whole_read(
     if unknown - TOLD or project.unusable:
         return None
     shaped = with_passes(replace(run, compile=run.compile or "compile" in unknown), roles)
-    saved = tuple(_known(taken, SHAPE).items()) if run.init_from == "resume" else ()
+    saved = tuple(_known(taken, SHAPE).items()) if run.sizes.init_from == "resume" else ()
     program = whole_run(project, configured, roles.deciding, shaped, saved)
     if program is None:
         return None

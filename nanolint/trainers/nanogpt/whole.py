@@ -152,7 +152,7 @@ def _assignments(
     at = start + sum(map(len, parts))
     for key, setting in settings.items():
         role = follows.get(key)
-        if role is not None and setting.value != Known(getattr(run, role)):
+        if role is not None and setting.value != Known(run.value(role)):
             role = None
         is_set = setting.origin.layer in _SET and key.isidentifier()
         if not (is_set or role) or (key == VOCABULARY and key not in project.environment):

@@ -49,9 +49,7 @@ def has_outline(found: Described) -> bool:
 
 def outline_of(found: Described, gpu: Gpu | None, world_size: int, options: Options) -> Run:
     """The run as far as it is known."""
-    layers, heads, width = (
-        _size(found, role, 0) or None for role in (Role.LAYERS, Role.HEADS, Role.WIDTH)
-    )
+    heads, width = _size(found, Role.HEADS, 0), _size(found, Role.WIDTH, 0)
     dtype = found.value(Role.DTYPE)
     dtype = dtype if dtype in ("float32", "bfloat16", "float16") else "bfloat16"
     if dtype == "bfloat16" and not has_bfloat16(gpu):
@@ -64,15 +62,9 @@ def outline_of(found: Described, gpu: Gpu | None, world_size: int, options: Opti
         gradient_accumulation_steps=passes * world_size,
         world_size=world_size,
         block_size=_size(found, Role.CONTEXT, 0),
-        n_layer=layers,
-        n_head=heads,
-        n_embd=width,
         vocab_size=_size(found, Role.VOCABULARY, 1),
-        dropout=None,
-        bias=None,
         dtype=str(dtype),
         compile=found.value(Role.COMPILE) is True,
-        init_from=None,
         device="cuda",
         attention=attention_kernel(
             gpu,

@@ -68,7 +68,10 @@ def _peaks(case: Case, half: str) -> str:
     halved = replace(run, dtype=half)
     if run.program is None:
         kernel = attention_kernel(
-            target.gpu, dtype=half, head_size=run.head_size, dropout=bool(run.dropout)
+            target.gpu,
+            dtype=half,
+            head_size=run.sizes.head_size,
+            dropout=bool(run.sizes.dropout),
         )
         halved = replace(halved, attention=kernel)
     then = judge(halved, target)

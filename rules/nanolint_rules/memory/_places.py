@@ -30,7 +30,7 @@ def to_blame(context: Context, remedy: Cure) -> Span:
         return context.span("batch_size", partner(context), "block_size")
     if "block_size" in remedy.changes:
         return context.span("block_size", "batch_size")
-    if run.init_from != "scratch":
+    if run.sizes.init_from != "scratch":
         return context.span("init_from", "batch_size", "block_size")
     return context.span("n_embd", "n_layer", "block_size", "batch_size")
 
@@ -45,7 +45,7 @@ def related(
     shape = re.search(r"\(.*\bB\b.*\bT\b.*\)", oom.at)
     if shape and not is_too_large(verdict):
         reasons["block_size"] = f"T in {shape[0]}"
-    if verdict.run.init_from != "scratch":
+    if verdict.run.sizes.init_from != "scratch":
         reasons["init_from"] = "the model's size comes from here"
     for key, reason in reasons.items():
         if context.assignment(key):

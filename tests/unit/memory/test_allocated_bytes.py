@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from tests.support.runs import GPT2
 def test_it_is_little_more_than_what_must_be_there_where_a_batch_is_one_token(
     changes: dict[str, Any],
 ) -> None:
-    run = replace(GPT2, batch_size=1, block_size=1, **changes)
+    run = GPT2.having(batch_size=1, block_size=1, **changes)
     assert state_bytes(run) <= allocated_bytes(run) <= 2 * state_bytes(run)
 
 

@@ -64,7 +64,7 @@ def test_the_largest_model_that_fits_is_offered() -> None:
     assert way is not None
     layers = int(way.change.split(" = ")[1])
     assert way.verdict.outcome is FITS
-    assert judge(replace(GPT2, n_layer=layers + 1), target).outcome is not FITS
+    assert judge(GPT2.having(n_layer=layers + 1), target).outcome is not FITS
 
 
 def test_compile_is_not_offered_where_triton_refuses() -> None:

@@ -17,8 +17,7 @@ from nanolint.trainers.nanogpt.resolve import default_run
 if TYPE_CHECKING:
     import pytest
 
-RUN = replace(
-    default_run(),
+RUN = default_run().having(
     batch_size=8, gradient_accumulation_steps=2, n_layer=1, n_head=4, n_embd=512, vocab_size=1000,
 )  # fmt: skip
 CARDS = ("rtx-4060", "rtx-3060", "rtx-4070", "rtx-3080", "rtx-4080", "rtx-4090", "l40s")

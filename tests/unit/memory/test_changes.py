@@ -27,7 +27,7 @@ def test_an_evaluation_is_made_up_for_by_its_own_partner() -> None:
 def test_what_follows_from_a_change_is_applied_and_not_written() -> None:
     checkpoint = Change((("init_from", "gpt2"),), (("n_layer", 12),))
     assert str(checkpoint) == "init_from = 'gpt2'"
-    assert checkpoint.applied(replace(GPT2, n_layer=3)).n_layer == 12
+    assert checkpoint.applied(GPT2.having(n_layer=3)).sizes.n_layer == 12
     both = checkpoint | change(batch_size=2)
     assert str(both) == "init_from = 'gpt2', batch_size = 2"
     assert both.applied(GPT2).batch_size == 2

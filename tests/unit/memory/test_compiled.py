@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,7 +47,7 @@ RTX_4070 = Gpu(
 
 def run(**changes: object) -> Run:
     gpt2 = default_run()
-    return replace(gpt2, **changes)  # type: ignore[arg-type]
+    return gpt2.having(**changes)
 
 
 def test_a_real_failure_in_the_first_evaluation() -> None:

@@ -155,8 +155,8 @@ def test_pytorch_counts_as_many(
     shape: tuple[int, int, int, int, int, int, bool, Attention], flops: int, *, compile: bool
 ) -> None:
     layers, heads, width, context, batch, words, bias, attention = shape
-    run = replace(
-        GPT2, n_layer=layers, n_head=heads, n_embd=width, block_size=context, batch_size=batch,
+    run = GPT2.having(
+        n_layer=layers, n_head=heads, n_embd=width, block_size=context, batch_size=batch,
         vocab_size=words, bias=bias, attention=attention, compile=compile,
         gradient_accumulation_steps=1,
     )  # fmt: skip

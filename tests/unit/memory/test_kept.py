@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.tape.tape import Tape
 
-OWN = replace(
-    default_run(),
+OWN = default_run().having(
     batch_size=4, gradient_accumulation_steps=2, n_layer=2, n_head=2, n_embd=64, block_size=64,
     vocab_size=100,
 )  # fmt: skip

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nanolint.tensors.device import Asked
 
 MACHINES = [find(name) for name in USUAL_CARDS]
-RUN = replace(default_run(), compile=False, n_layer=2, n_head=4, n_embd=512, block_size=512)
+RUN = default_run().having(compile=False, n_layer=2, n_head=4, n_embd=512, block_size=512)
 
 
 @pytest.mark.parametrize("batch_size", [1, 45, 100, 190, 280, 640, 5000])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -127,6 +126,6 @@ def test_a_fused_kernel_belongs_to_a_line_of_the_model() -> None:
 
 def test_nanogpts_own_run_has_no_lines() -> None:
     run = case_of(ROWS[0]).run(TORCH)
-    own = replace(run, program=None, n_layer=3, n_head=4, n_embd=64, bias=True)
+    own = run.having(program=None, n_layer=3, n_head=4, n_embd=64, bias=True)
     why = lines_of(own, GPU)
     assert isinstance(why, str) and "nanolint found no training script" in why

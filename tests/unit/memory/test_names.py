@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from itertools import product
 from math import prod
@@ -30,11 +29,11 @@ OF_PARAMETER = re.compile(r"(parameter )?\S+\.(weight|bias) ")
 WORDS = re.compile(r"[A-Za-z][\w.'*+,() -]*")
 
 # No two of the sizes are alike: H, D = 3, 32; C = 96; B, T = 5, 128.
-RUN = replace(SMALL, batch_size=5, n_head=3, n_embd=96, vocab_size=777)
+RUN = SMALL.having(batch_size=5, n_head=3, n_embd=96, vocab_size=777)
 RESUMED: dict[str, Any] = {"init_from": "resume", "world_size": 2}
 RUNS = [
-    replace(
-        RUN, compile=compile, bias=bias, dropout=dropout, dtype=dtype, attention=attention, **rest
+    RUN.having(
+        compile=compile, bias=bias, dropout=dropout, dtype=dtype, attention=attention, **rest
     )
     for compile, bias, dropout, dtype, attention, rest in product(
         (False, True),
@@ -76,7 +75,7 @@ def test_every_parameter_has_its_gradient() -> None:
             for name, nbytes, component in named
             if component is Component.PARAMETERS and (parameter := PARAMETER.match(name))
         }
-        assert len(parameters) == 2 + 6 + 1 + (1 + 6) * bool(run.bias)
+        assert len(parameters) == 2 + 6 + 1 + (1 + 6) * bool(run.sizes.bias)
         gradients = {
             (gradient[1], nbytes, component)
             for name, nbytes, component in named

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,7 +24,7 @@ from tests.support.runs import GPT2
     ids=str,
 )
 def test_what_repeats_makes_no_other_run(changes: dict[str, Any]) -> None:
-    assert representative(replace(GPT2, **changes)) == representative(GPT2)
+    assert representative(GPT2.having(**changes)) == representative(GPT2)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +43,7 @@ def test_what_repeats_makes_no_other_run(changes: dict[str, Any]) -> None:
     ids=str,
 )
 def test_what_is_played_otherwise_makes_another_run(changes: dict[str, Any]) -> None:
-    assert representative(replace(GPT2, **changes)) != representative(GPT2)
+    assert representative(GPT2.having(**changes)) != representative(GPT2)
 
 
 def test_an_even_accumulation_stays_even_and_an_odd_one_odd() -> None:

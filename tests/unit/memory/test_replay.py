@@ -85,7 +85,7 @@ def test_what_comes_after_a_failure_is_not_counted() -> None:
 
 
 def test_a_failing_tensor_without_the_vocabulary_is_no_logits() -> None:
-    run = replace(RUN, vocab_size=10, n_layer=20)
+    run = RUN.having(vocab_size=10, n_layer=20)
     oom = replay(run, GPU, limit_bytes=300 * MIB).oom
     assert oom is not None
     assert not oom.logits

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nanolint.gpus.gpu import Gpu, Machine
-from nanolint.run.run import Attention, Dialect, Run
+from nanolint.run.run import Attention, Dialect, NanoGptSizes, Run
 from nanolint.verdict import search
 from nanolint.verdict.changes import micro_batch
 from nanolint.verdict.search import best_micro_batch, divisors_down
@@ -21,17 +21,12 @@ RUN = Run(
     gradient_accumulation_steps=10,
     world_size=1,
     block_size=256,
-    n_layer=2,
-    n_head=4,
-    n_embd=128,
     vocab_size=5000,
-    dropout=0.0,
-    bias=False,
     dtype="bfloat16",
     compile=False,
-    init_from="scratch",
     device="cuda",
     attention=Attention.FLASH,
+    sizes=NanoGptSizes(2, 4, 128, dropout=0.0, bias=False, init_from="scratch"),
 )
 
 
@@ -101,7 +96,7 @@ def test_a_platform_that_keeps_a_part_of_the_card_gets_a_smaller_micro_batch() -
 
 @pytest.mark.parametrize("changes", [{"batch_size": 0}, {"gradient_accumulation_steps": 0}])
 def test_a_run_of_no_sequences_has_no_micro_batch(changes: dict[str, Any]) -> None:
-    assert best_micro_batch([(replace(RUN, **changes), card(2000))]) is None
+    assert best_micro_batch([(RUN.having(**changes), card(2000))]) is None
 
 
 def test_without_a_card_there_is_nothing_to_search_for() -> None:
@@ -117,7 +112,7 @@ def test_few_of_many_divisors_are_replayed(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr("nanolint.verdict.search.is_comfortable", counted)
     run = replace(RUN, batch_size=720_720, gradient_accumulation_steps=720_720, vocab_size=10)
-    run = replace(run, block_size=2, n_embd=4)
+    run = run.having(block_size=2, n_embd=4)
     assert best_micro_batch([(run, card(1000))]) is not None
     assert len(tried) < 40
 

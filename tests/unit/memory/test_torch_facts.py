@@ -26,7 +26,7 @@ from nanolint.tensors.tensor import empty
 from nanolint.units import MIB
 from tests.support.runs import GPT2, card
 
-WIDE = replace(GPT2, batch_size=8, n_layer=2, gradient_accumulation_steps=2)
+WIDE = GPT2.having(batch_size=8, n_layer=2, gradient_accumulation_steps=2)
 LOGITS = 2 * 8 * 1024 * 50304  # bytes in half precision
 
 
@@ -155,7 +155,7 @@ def test_from_2_15_on_no_workspace_of_cublas_is_kept(compiled: bool) -> None:
 def test_from_2_15_on_every_product_of_every_layer_takes_a_workspace() -> None:
     """Four in a layer's forward pass, and eight in its backward pass; one and two at the head."""
     layers = 4
-    run = replace(GPT2, batch_size=2, n_layer=layers, compile=False, torch=(2, 15))
+    run = GPT2.having(batch_size=2, n_layer=layers, compile=False, torch=(2, 15))
     tape = record(run)
     starts = [start for start, _ in tape.phases]
     for (start, phase), end in zip(tape.phases, [*starts[1:], len(tape.events)], strict=True):
@@ -172,7 +172,7 @@ def test_up_to_2_8_and_from_2_15_on_each_product_with_a_bias_makes_cublaslt_s_wo
     torch: tuple[int, int],
 ) -> None:
     def made(*, bias: bool) -> int:
-        run = replace(GPT2, batch_size=2, n_layer=4, compile=False, torch=torch, bias=bias)
+        run = GPT2.having(batch_size=2, n_layer=4, compile=False, torch=torch, bias=bias)
         tape = record(run)
         phases = [phase for _, phase in tape.phases]
         start = tape.phases[phases.index(Phase.FORWARD)][0]
@@ -249,11 +249,11 @@ def test_a_release_that_nobody_compared_is_doubted() -> None:
 
 
 def test_wide_heads_of_2_2_are_doubted_where_shared_memory_is_small() -> None:
-    wide = replace(GPT2, n_head=8, compile=False, attention=Attention.EFFICIENT, torch=(2, 2))
+    wide = GPT2.having(n_head=8, compile=False, attention=Attention.EFFICIENT, torch=(2, 2))
     (text,) = doubts(wide)
     assert "for heads of 96" in text
     assert doubts(wide, "a100-80gb") == doubts(replace(wide, torch=(2, 4))) == []
-    assert doubts(replace(wide, n_head=12)) == []
+    assert doubts(wide.having(n_head=12)) == []
 
 
 def test_slow_attention_is_doubted_where_it_would_be_compiled() -> None:

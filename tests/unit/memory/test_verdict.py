@@ -26,8 +26,7 @@ from nanolint.verdict.words import headline
 
 GIB = 1 << 30
 GPT2 = default_run()
-LARGE = replace(
-    GPT2,
+LARGE = GPT2.having(
     batch_size=1,
     gradient_accumulation_steps=32,
     n_layer=36,
@@ -39,13 +38,13 @@ LARGE = replace(
     max_iters=20,
     eval_interval=5,
 )
-XL = replace(LARGE, n_layer=48, n_head=25, n_embd=1600, init_from="gpt2-xl")
-CHAR = replace(
-    GPT2, batch_size=64, gradient_accumulation_steps=1, block_size=256, n_layer=6, n_head=6,
+XL = LARGE.having(n_layer=48, n_head=25, n_embd=1600, init_from="gpt2-xl")
+CHAR = GPT2.having(
+    batch_size=64, gradient_accumulation_steps=1, block_size=256, n_layer=6, n_head=6,
     n_embd=384, vocab_size=65, dropout=0.2,
 )  # fmt: skip
-SMALL = replace(
-    GPT2, batch_size=16, gradient_accumulation_steps=4, block_size=512, n_layer=6, n_head=6,
+SMALL = GPT2.having(
+    batch_size=16, gradient_accumulation_steps=4, block_size=512, n_layer=6, n_head=6,
     n_embd=384, dtype="float16",
 )  # fmt: skip
 EAGER = replace(GPT2, batch_size=32, compile=False)
@@ -111,7 +110,7 @@ def test_evaluation_only_stops_before_gradients() -> None:
 
 
 def test_resuming_holds_the_checkpoint_and_adam_from_the_start() -> None:
-    fresh, resumed = replay(EAGER), replay(replace(EAGER, init_from="resume"))
+    fresh, resumed = replay(EAGER), replay(EAGER.having(init_from="resume"))
     extra = resumed.peak.allocated_bytes - fresh.peak.allocated_bytes
     assert extra == pytest.approx(4 * GPT2.parameters, rel=0.001)
     evaluated = dict(resumed.phases)[Phase.EVAL] - dict(fresh.phases)[Phase.EVAL]
@@ -180,8 +179,8 @@ def test_the_margin_is_the_error_of_the_context_and_of_the_model(
     assert margin == held.high - held.expected + limit * percent // 100
 
 
-TIGHT = replace(
-    GPT2, batch_size=64, n_layer=2, n_head=2, n_embd=128, vocab_size=1000, block_size=128,
+TIGHT = GPT2.having(
+    batch_size=64, n_layer=2, n_head=2, n_embd=128, vocab_size=1000, block_size=128,
     compile=False, torch=(2, 13),
 )  # fmt: skip
 

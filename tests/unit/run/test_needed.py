@@ -56,7 +56,7 @@ def test_truth_is_pythons(tmp_path: Path, line: str) -> None:
     run = settle(tmp_path, line + "\n").run
     assert run is not None
     key, _, value = line.partition(" = ")
-    assert getattr(run, key) == bool(eval(value))
+    assert run.value(key) == bool(eval(value))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.run.run import Attention, Dialect
+from nanolint.run.run import Attention, Dialect, NanoGptSizes
 from nanolint.run.settled import Layer, Options, Resolution
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.project import find_project
@@ -23,8 +23,9 @@ def test_defaults_alone_are_a_run(tmp_path: Path) -> None:
     run = settle(tmp_path).run
     assert run is not None
     assert (run.batch_size, run.gradient_accumulation_steps, run.world_size) == (12, 40, 1)
-    assert (run.block_size, run.n_layer, run.n_head, run.n_embd) == (1024, 12, 12, 768)
-    assert (run.vocab_size, run.dtype, run.compile) == (50304, "bfloat16", True)
+    assert run.sizes == NanoGptSizes(12, 12, 768, dropout=0.0, bias=False, init_from="scratch")
+    assert (run.block_size, run.vocab_size) == (1024, 50304)
+    assert (run.dtype, run.compile) == ("bfloat16", True)
     assert run.parameters_reported == 123_587_328
     assert run.tokens_per_iter == 491_520
     assert run.attention is Attention.FLASH
@@ -248,8 +249,8 @@ def test_a_pretrained_checkpoint_forces_the_model(tmp_path: Path) -> None:
     found = settle(tmp_path, text, "vocab_size=65")
     run = found.run
     assert run is not None
-    assert (run.n_layer, run.n_head, run.n_embd, run.bias) == (48, 25, 1600, True)
-    assert (run.vocab_size, run.block_size, run.dropout) == (50257, 512, 0.1)
+    assert run.sizes == NanoGptSizes(48, 25, 1600, dropout=0.1, bias=True, init_from="gpt2-xl")
+    assert (run.vocab_size, run.block_size) == (50257, 512)
     assert found.settings["n_layer"].origin.layer is Layer.CHECKPOINT
 
 
@@ -268,7 +269,7 @@ def test_a_checkpoint_for_a_model_that_the_script_makes_otherwise(tmp_path: Path
 def test_resume_keeps_the_files_values(tmp_path: Path) -> None:
     run = settle(tmp_path, "init_from = 'resume'\nn_layer = 3\n").run
     assert run is not None
-    assert (run.init_from, run.n_layer) == ("resume", 3)
+    assert (run.sizes.init_from, run.sizes.n_layer) == ("resume", 3)
 
 
 # ---- what the card decides ---------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_a_computed_size_is_computed(tmp_path: Path) -> None:
     }
     found = settle(tmp_path, "n_head = 8\n", files=files)
     assert found.run is not None
-    assert found.run.n_embd == 512
+    assert found.run.sizes.n_embd == 512
     assert found.deciding["n_embd"] is None
 
 
@@ -209,7 +209,7 @@ def test_a_script_that_trains_in_a_function_is_followed_into_it(tmp_path: Path) 
     files: Files = {"train.py": f"{head}{configurator}def main():\n{body}\nmain()\n"}
     found = settle(tmp_path, "n_layer = 3\n", files=files)
     assert found.run is not None
-    assert found.run.n_layer == 3
+    assert found.run.sizes.n_layer == 3
 
 
 def test_an_evaluation_that_this_run_never_makes_is_a_doubt(tmp_path: Path) -> None:

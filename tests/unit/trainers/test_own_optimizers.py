@@ -48,7 +48,7 @@ def test_an_optimizer_of_its_own_steps(tmp_path: Path, decorator: str) -> None:
     (tmp_path / "requirements.txt").write_text("torch==2.13\n")
     found = explained(tmp_path, HEAD.replace("DECORATED", decorator) + LOOP)
     assert (found["trust"], found["doubts"]) == ("read", [])
-    assert found["run"]["batch_size"] == 16
+    assert (found["run"]["batch_size"], found["run"]["init_from"]) == (16, None)
     assert found["peak"]["allocated_bytes"] == ALLOCATED
     assert after(found, "optimizer") > 5 * 2 * 1000 * 64 * 4
 

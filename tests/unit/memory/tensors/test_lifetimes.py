@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +46,7 @@ def runs(count: int) -> Iterator[Run]:
     choose = Random(3).choice
     for _ in range(count):
         heads = choose((1, 2, 3))
-        yield replace(
-            SMALL,
+        yield SMALL.having(
             compile=False,
             batch_size=choose((1, 2, 8)),
             block_size=choose((1, 64, 200)),
@@ -102,7 +100,7 @@ def test_an_operation_keeps_what_it_says_that_it_saves_and_nothing_else(
         run_backward(loss, *arguments, **named)
 
     monkeypatch.setattr("nanolint.interpreter.torch.methods.run_backward", looked_at)
-    run = replace(SMALL, compile=False, dropout=0.1, bias=True, attention=attention)
+    run = SMALL.having(compile=False, dropout=0.1, bias=True, attention=attention)
     write_own(representative(run), Shapes.of(run), Asked(card_of()), Tape(), compiled=False)
     assert len(found) > 50
 
