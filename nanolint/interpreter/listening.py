@@ -39,8 +39,11 @@ class Listener:
     def writes(self, x: Tensor, name: str) -> None:
         """An operation writes into a tensor."""
 
-    def puts(self, holder: Parameter | Leaf, _gradient: Tensor | None) -> None:
+    def puts(self, holder: Parameter | Leaf, gradient: Tensor | None) -> None:
         """A gradient is put in the place of another one, or of none."""
 
     def goes_back(self, loss: Tensor) -> None:
         """A backward pass begins."""
+
+    def went_back(self) -> None:
+        """It ends."""

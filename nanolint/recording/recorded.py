@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 from nanolint.run.story import CLASSES
 from nanolint.tape.lasting import hold_newest, lasting
-from nanolint.tape.tape import Tape
+from nanolint.tape.tape import Tape, summits
 from nanolint.tensors.device import Asked
 
 if TYPE_CHECKING:
@@ -64,6 +64,17 @@ def said_of(tape: Tape) -> Said:
 def story_of(tape: Tape) -> Story:
     """Returns the story of its loop."""
     return tape.story
+
+
+@lasting()
+def left_by(tape: Tape, start: int, end: int) -> tuple[int, int]:
+    """Returns the bytes that events from ``start`` on have allocated and not released by ``end``,
+    and those of the allocated peak."""
+    live = dict.fromkeys(each for each in tape.events[start:end] if each >= 0)
+    for each in tape.events[start:end]:
+        live.pop(~each, None)
+    peak = max(peak for peak, _ in summits(tape, len(tape.events)).values())
+    return sum(tape.sizes[each] for each in live), peak
 
 
 class Recorded(Generic[OneTape]):

@@ -21,7 +21,7 @@ from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Nee
 from nanolint.rule.case import Case
 from nanolint.rule.context import Context
 from nanolint.rule.holders import holders, other_trainer, text_of, trainers_of
-from nanolint.rule.placing import elsewhere, is_here, span_of, told
+from nanolint.rule.placing import elsewhere, is_here, quoted, span_of, told
 from nanolint.rule.rewrite import (
     insert_assignment,
     is_arithmetic,
@@ -145,6 +145,7 @@ __all__ = [
     "other_trainer",
     "probably",
     "python_tree",
+    "quoted",
     "remainders",
     "replace_integer",
     "replace_value",

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 from nanolint.cached import cached_property
 from nanolint.frozen import dataclass
+from nanolint.recording.recorded import left_by, story_of
 from nanolint.run.program import ReadScript
 from nanolint.run.story import NO_STORY
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
+    from nanolint.recording.recorded import Recorded
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
-    from nanolint.run.story import Story
+    from nanolint.run.story import Story, Told
     from nanolint.source.values import Value
+    from nanolint.tape.tape import Tape
     from nanolint.trainers.nanogpt.config import Config
     from nanolint.verdict.alternatives import Alternatives
     from nanolint.verdict.verdict import Verdict
@@ -77,13 +80,22 @@ class Case:
     @cached_property
     def story(self) -> Story:
         """The loop of a script, as far as it is told; an empty one of any other run."""
+        known = self._recorded
+        return NO_STORY if known is None else known.answer(story_of)
+
+    def left_by(self, told: Told) -> tuple[int, int]:
+        """Returns the bytes that a forward pass leaves on the card, and those of the run's peak."""
+        known = self._recorded
+        return (0, 0) if known is None else known.answer(left_by, *told.numbers)
+
+    @cached_property
+    def _recorded(self) -> Recorded[Tape] | None:
         run, target = self.run, self.target
         if run is None or not isinstance(run.program, ReadScript) or not run.on_gpu:
-            return NO_STORY
-        from nanolint.recording.recorded import story_of
+            return None
         from nanolint.recording.recording import recorded
 
-        return recorded(run, target.gpu if target else None).answer(story_of)
+        return recorded(run, target.gpu if target else None)
 
     @cached_property
     def ways_out(self) -> Alternatives | None:

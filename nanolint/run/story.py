@@ -21,6 +21,25 @@ class Fact(str, Enum):
     # An optimizer's step: the gradients of steps before are added to.
     # Words: the first names; numbers: parameters of which that is so, parameters with gradients.
     KEPT = "kept"
+    # Backward passes of one step at one place, each of a mean that nothing divides, which an
+    # optimizer steps on (``other``). Words: the optimizer's class; numbers: how many.
+    SUMMED = "summed"
+    # A clip of gradients that are still scaled.
+    CLIPPED = "clipped"
+    # A dropout that acts in a module which evaluates. Words: "dropout" or "attention".
+    DROPS = "drops"
+    # An ``eval()`` after which the model is trained (``other``) as it evaluates.
+    STUCK = "stuck"
+    # A loss of what softmax or log_softmax made (``other``). Words: that, and the loss.
+    PROBABILITIES = "probabilities"
+    # A backward pass through an autocast, or weights, of a type. Words: the type, and "scaled" or
+    # "plain".
+    HALF = "half"
+    # A forward pass with a graph that no backward pass uses, unlike one that trains (``other``).
+    # Numbers: its first event and its end.
+    UNUSED = "unused"
+    # A step after a single pass, whose loss is divided by a number above 1 (``other``).
+    MICRO = "micro"
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,7 @@ class Values(Interpreter, Script):
         if isinstance(function, Unknown):
             settings.called(self, function)
             passed = (*arguments, *(keywords or {}).values())
-            self.teller.hands_over(passed)
+            self.teller.hands_over(function.reason, passed)
             if any(isinstance(each, Instance) and modules.is_module(each) for each in passed):
                 error = function.unread()  # whatever is done with a model is done on the card
                 error.decided = True
@@ -347,7 +347,7 @@ class Values(Interpreter, Script):
         self.phases.before_step()
         self.seen.stepped()
         out = self.call(step, list(given), named)
-        self.teller.stepped(optimizer)
+        self.teller.stepped(optimizer, self.seen.last)
         self.phases.after_step(optimizer, self.seen.tokens)
         self.turns.stepped()
         return out

@@ -29,7 +29,7 @@ class Seen:
         self.passes = 0
         self.backward = 0
         self.has_settled = False  # the first steps are done
-        self._last = 0  # passes of the step that was last
+        self.last = 0  # passes of the latest step
         self.evaluated: tuple[int, ...] | None = None  # the shape of the first that learns nothing
         self._given: tuple[int, ...] | None = None
 
@@ -47,7 +47,7 @@ class Seen:
     @property
     def tokens(self) -> int | None:
         """The tokens of the last step; None if no model was given any."""
-        return prod(self.shape) * self._last if self.shape and self._last else None
+        return prod(self.shape) * self.last if self.shape and self.last else None
 
     def differs(self, arguments: list[Value]) -> str | None:
         """Returns how a later step trains with more than the first, if it does.
@@ -88,8 +88,8 @@ class Seen:
     def stepped(self) -> None:
         """An optimizer has stepped."""
         if self.backward:
-            self._last, self.backward = self.backward, 0
-            self.passes = max(self.passes, self._last)
+            self.last, self.backward = self.backward, 0
+            self.passes = max(self.passes, self.last)
 
 
 def _is_more(shape: tuple[int, ...], before: tuple[int, ...]) -> bool:

@@ -7,35 +7,84 @@ from __future__ import annotations
 
 import ast
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.interpreter.listening import Listener
+from nanolint.interpreter.torch import modules
 from nanolint.interpreter.torch.methods import holder_of
-from nanolint.interpreter.values import Instance
+from nanolint.interpreter.values import Function, Instance
+from nanolint.interpreter.watched import ANY
 from nanolint.run.story import Fact, Story, Told
 from nanolint.source.python import of_node
+from nanolint.tape.symbolic import Symbolic
 from nanolint.tape.tape import Component
+from nanolint.tensors.autograd import Operation, numbers
+from nanolint.tensors.dtypes import BFLOAT16, FLOAT16
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.values import Value
     from nanolint.run.story import Stack
     from nanolint.tensors.autograd import Leaf
+    from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.parameter import Parameter
+    from nanolint.tensors.tensor import Node
 
 # What a statement that is passed over may do to gradients or modes, by the names in it.
 CHANGES = frozenset(
     {
-        *("zero_grad", "zero_", "grad", "backward", "step", "unscale_", "update", "train", "eval"),
-        *("scale", "clip_grad_norm_", "requires_grad", "_foreach_zero_", "apply"),
+        *("zero_grad", "zero_", "grad", "backward", "step", "unscale_", "train", "eval"),
+        *("scale", "clip_grad_norm_", "requires_grad", "_foreach_zero_"),
     }
 )
+HARMLESS = ("torch.optim.lr_scheduler",)  # it sets rates
 ZEROES = frozenset({"zero_", "fill_"})
 NAMES = 3  # that are told
 TWICE = 2  # steps in a row, of which no gradient was set back in between
+LARGE = 1000  # of a threshold of a clip: it was multiplied by the scale
+
+# Operations on one number, by what they make of it.
+MULTIPLY = frozenset({"mul", "__mul__", "__rmul__", "__imul__", "mul_", "multiply"})
+DIVIDE = frozenset({"div", "__truediv__", "__itruediv__", "div_", "divide", "true_divide"})
+ADD = frozenset({"add", "__add__", "__radd__", "__iadd__", "add_", "__sub__", "sub"})
+SAME = frozenset({"to", "float", "clone", "contiguous", "view", "reshape", "squeeze", "type_as"})
+MEANS = frozenset({"mean", "batchmean"})
+LOSSES = frozenset(
+    {
+        *("cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "kl_div"),
+        *("binary_cross_entropy", "binary_cross_entropy_with_logits", "huber_loss"),
+    }
+)
+OF_CLASSES = frozenset({"cross_entropy", "nll_loss"})
+SOFTMAX = frozenset({"softmax", "log_softmax"})
+VIEWS = frozenset(f"nanolint.tensors.ops.{each}" for each in ("views", "conversion", "parts"))
+SCALED, MEAN, SUM, AS_IT_IS = "scaled", "mean", "sum", "as it is"
+DIVIDED, MULTIPLIED, UNKNOWN, OPAQUE = "divided", "multiplied", "unknown", "opaque"
+PLAIN_MEAN = frozenset({SCALED, MEAN, SUM, AS_IT_IS})
+# The optimizers that see how large a gradient is, or clips of it: no sign decides.
+SEES_SIZE = frozenset({"Adam", "AdamW", "SGD", "RMSprop", "Adagrad", "NAdam", "Adamax"})
+WRAPPERS = frozenset({"DistributedDataParallel", "DataParallel"})
+
+
+class Label(NamedTuple):
+    """The operation that made one number, and its place."""
+
+    name: str
+    place: Stack
+
+
+class Forward(NamedTuple):
+    """A call of a model: its nodes lie between two numbers, its events between two others."""
+
+    place: Stack
+    nodes: tuple[int, int]
+    events: tuple[int, int]
+    evaluates: bool
+    stuck: Stack | None  # the ``eval()`` that nothing took back, of a model that asks for it
+    steps: int  # that were done before
 
 
 class Steps:
@@ -55,12 +104,27 @@ class Teller(Listener):
     def __init__(self, machine: Machine) -> None:
         super().__init__()
         self._machine = machine
-        self._told: dict[Told, None] = {}
+        self._told: dict[object, Told] = {}
         self._is_whole = True
         self._now = 0  # a moment: each change of a gradient is one
         self._put: dict[int, int] = {}  # when a gradient was set or taken, by its holder
         self._zeroed: dict[int, int] = {}  # when it was filled with zeros, by its storage
         self._steps: dict[int, Steps] = {}
+        self._labels: dict[int, Label] = {}  # by the numbers of nodes
+        self._passes: list[tuple[Stack, frozenset[str]]] = []  # since the last step
+        self._has_stepped = False  # since the last pass
+        self._touched = False  # a gradient was changed by the program itself, since the last step
+        self._scaled = False  # the gradients are
+        self._unscaled: set[int] = set()  # optimizers whose gradients were unscaled since
+        self._halves: set[str] = set()  # of autocasts since the last pass
+        self._of_pass: frozenset[str] = frozenset()  # and those of the last pass
+        self._open: tuple[Stack, int, int, bool, Stack | None] | None = None
+        self._forwards: list[Forward] = []  # with a graph that no backward pass has used so far
+        self._evals: dict[int, Stack] = {}  # by modules
+        self._has_evaluated = False  # since the last of these
+        self._done = 0  # steps
+        self._is_back = False  # a backward pass runs
+        self._training: Stack = ()  # the forward pass of the last that ran
 
     # What is not known.
 
@@ -75,29 +139,201 @@ class Teller(Listener):
         yield
         self._is_whole = whole
 
-    def hands_over(self, given: Iterable[Value]) -> None:
+    def hands_over(self, reason: str, given: Iterable[Value]) -> None:
         """A library that nobody knows is given these."""
-        if any(map(_learns, given)):
+        if not reason.startswith(HARMLESS) and any(map(_learns, given)):
             self._is_whole = False
+
+    # Modes and forward passes.
+
+    def sets_mode(self, module: Instance, *, trains: bool) -> None:
+        self._has_evaluated = False
+        if trains:
+            self._evals.pop(id(module), None)
+        else:
+            self._evals[id(module)] = self._here()
+
+    def enters(self, module: Instance) -> None:
+        super().enters(module)
+        card = self._machine.card
+        if card.grad_enabled and card.half is not None:
+            self._halves.add(_named(card.half))
+        if len(self.inside) > 1 or self._is_back:  # there a checkpoint runs again
+            return
+        if not card.grad_enabled:
+            self._has_evaluated = True
+        elif card.tracer is None:
+            evaluates, stuck = self._mode(module)
+            begins = next(numbers), len(card.tape.events)
+            self._open = self._here(), *begins, evaluates, stuck
+
+    def leaves(self) -> None:
+        super().leaves()
+        if self.inside or self._open is None:
+            return
+        (place, node, event, evaluates, stuck), self._open = self._open, None
+        end = next(numbers)
+        if end > node + 1:
+            events = event, len(self._machine.card.tape.events)
+            self._forwards.append(Forward(place, (node, end), events, evaluates, stuck, self._done))
+
+    def _mode(self, module: Instance) -> tuple[bool, Stack | None]:
+        """Whether a model evaluates; and the call that told it so, if anything in it asks."""
+        called = self._evals.get(id(module))
+        while module.cls.name in WRAPPERS and isinstance(module.attributes.get("module"), Instance):
+            module = module.attributes["module"]
+            called = self._evals.get(id(module), called)
+        if module.attributes.get("training") is not False:
+            return False, None
+        asks = called and any(_asks(each) for _, each in modules.modules(module))
+        return True, called if asks else None
+
+    # Operations.
+
+    def made(
+        self, name: str, arguments: tuple[Value, ...], options: dict[str, Value], found: Value
+    ) -> None:
+        if name == "dropout" or name == "scaled_dot_product_attention":
+            self._drop(name, arguments, options)
+        elif isinstance(found, Tensor) and found.node is not None:
+            if name in OF_CLASSES:
+                self._look_into(name, arguments[0] if arguments else options.get("input"))
+            if not found.shape or name in SOFTMAX:
+                label = Label(_label(name, arguments, options), self._here())
+                self._labels.setdefault(found.node.number, label)
+
+    def _drop(self, name: str, arguments: tuple[Value, ...], options: dict[str, Value]) -> None:
+        """A dropout acts whatever the mode of its module is, if it evaluates."""
+        module = self.inside[-1] if self.inside else None
+        if module is None or module.attributes.get("training") is not False:
+            return
+        if name == "dropout":
+            given = (*arguments[1:], *(0.5, True)[len(arguments) - 1 :])
+            p, trains = options.get("p", given[0]), options.get("training", given[1])
+            kind = name
+        else:
+            p, trains = options.get("dropout_p", [*arguments, *[0.0] * 5][4]), True
+            kind = "attention"
+        if trains is True and _is_number(p) and p > 0:
+            self._tell(Told(Fact.DROPS, self._here(), words=(kind,)))
+
+    def _look_into(self, loss: str, x: Value) -> None:
+        """A loss of classes is given what a softmax made, perhaps by way of views and casts."""
+        node = x.node if isinstance(x, Tensor) else None
+        while node is not None:
+            label = self._labels.get(node.number)
+            if label is not None:
+                if label.name in SOFTMAX and (loss, label.name) != ("nll_loss", "log_softmax"):
+                    words = label.name, loss
+                    told = Told(Fact.PROBABILITIES, self._here(), label.place, words)
+                    self._tell(told)
+                return
+            below = [each for each in node.edges if each is not None]
+            made = node.backward if isinstance(node, Operation) else None
+            is_view = getattr(made, "__module__", None) in VIEWS and len(below) == 1
+            node = below[0][0] if is_view else None
+
+    # Scalers.
+
+    def scales(self, found: Value) -> Value:
+        """A loss was multiplied by the scale; returns it."""
+        if isinstance(found, Tensor) and found.node is not None:
+            self._labels[found.node.number] = Label(SCALED, ())
+        return found
+
+    def unscales(self, optimizer: Instance) -> None:
+        """The gradients of an optimizer were divided by the scale."""
+        self._unscaled.add(id(optimizer))
+
+    def updates(self) -> None:
+        """The scale is another one from here on."""
+        self._scaled = False
+        self._unscaled.clear()
+
+    def clips(self, parameters: Sequence[Value], most: Value, optimizers: list[Instance]) -> None:
+        """Gradients are clipped to ``most``."""
+        if not (self._scaled and _is_number(most) and most < LARGE):
+            return
+        wanted = {id(each) for each in parameters}
+        owners = [
+            id(optimizer)
+            for optimizer in optimizers
+            if not wanted.isdisjoint(id(each) for each in _parameters(optimizer))
+        ]
+        if not self._unscaled.intersection(owners or self._unscaled):
+            self._tell(Told(Fact.CLIPPED, self._here()))
 
     # Gradients.
 
-    def puts(self, holder: Parameter | Leaf, _gradient: Tensor | None) -> None:
+    def puts(self, holder: Parameter | Leaf, gradient: Tensor | None) -> None:
         self._now += 1
         self._put[id(holder)] = self._now
+        self._touched = self._touched or gradient is not None
 
     def writes(self, x: Tensor, name: str) -> None:
-        if x.role.component is Component.GRADIENTS and name in ZEROES and x.storage is not None:
+        if x.role.component is not Component.GRADIENTS or x.storage is None:
+            return
+        if name in ZEROES:
             self._now += 1
             self._zeroed[id(x.storage)] = self._now
+        else:
+            self._touched = True
 
-    def stepped(self, optimizer: Instance) -> None:
-        """An optimizer has stepped."""
+    def goes_back(self, loss: Tensor) -> None:
+        if loss.node is None:
+            return
+        here, marks = self._here(), frozenset(self._marks(loss.node))
+        if self._has_stepped:
+            self._passes, self._has_stepped = [], False
+        self._passes.append((here, marks))
+        self._scaled = SCALED in marks
+        self._of_pass, self._halves = frozenset(self._halves), set()
+        self._use(loss.node)
+        self._is_back = True
+
+    def went_back(self) -> None:
+        self._is_back = False
+
+    def _marks(self, root: Node) -> Iterator[str]:
+        """Yields what lies between a loss and the means that it is made of."""
+        waiting, seen = [root], {root}
+        while waiting:
+            node = waiting.pop()
+            label = self._labels.get(node.number)
+            name = OPAQUE if label is None else label.name
+            yield name
+            if name in (SCALED, SUM, AS_IT_IS, DIVIDED, MULTIPLIED):
+                below = {each[0] for each in node.edges if each is not None} - seen
+                seen |= below
+                waiting += below
+
+    def _use(self, root: Node) -> None:
+        """A backward pass uses the graphs of some forward passes."""
+        left = self._forwards
+        waiting, seen = [root], {root}
+        while waiting and left:
+            node = waiting.pop()
+            for each in left:
+                if each.nodes[0] < node.number < each.nodes[1]:
+                    left = [other for other in left if other is not each]
+                    self._training = each.place
+                    has_evaluated = self._has_evaluated or any(other.evaluates for other in left)
+                    if each.stuck is not None and has_evaluated:
+                        self._tell(Told(Fact.STUCK, each.stuck, each.place))
+                    break
+            below = [each[0] for each in node.edges if each is not None and each[0] not in seen]
+            seen.update(below)
+            waiting += below
+        self._forwards = left
+
+    def stepped(self, optimizer: Instance, passes: int) -> None:
+        """An optimizer has stepped, after so many backward passes."""
         here = self._here()
         steps = self._steps.setdefault(id(optimizer), Steps(optimizer.cls.name, here))
-        for holder in _holders(optimizer):
-            gradient = holder.gradient
-            if gradient is None:
+        for each in _parameters(optimizer):
+            holder = holder_of(each)
+            gradient = None if holder is None else holder.gradient
+            if holder is None or gradient is None:
                 continue
             changed = self._put.get(id(holder), 0)
             if gradient.storage is not None:
@@ -105,8 +341,41 @@ class Teller(Listener):
             is_kept = steps.count > 0 and changed <= steps.last
             steps.kept[id(holder)] = steps.kept.get(id(holder), 0) + 1 if is_kept else 0
             steps.names[id(holder)] = gradient.role.label.removeprefix("gradient of ")
+        if steps.count > 0:
+            self._tell_of_passes(optimizer, here, passes)
         steps.count += 1
         steps.last = self._now
+        self._done += not self._has_stepped
+        self._has_stepped, self._touched = True, False
+        self._drop_unused(TWICE)
+
+    def _tell_of_passes(self, optimizer: Instance, here: Stack, passes: int) -> None:
+        """Tells of the backward passes of a step."""
+        if not self._passes:
+            return
+        place, marks = self._passes[-1]
+        is_one = all(each == (place, marks) for each in self._passes)
+        name, is_mean = optimizer.cls.name, marks <= PLAIN_MEAN and MEAN in marks
+        if is_one and is_mean and passes > 1 and not self._touched and name in SEES_SIZE:
+            self._tell(Told(Fact.SUMMED, place, here, (name,), (passes,)))
+        if len(self._passes) == passes == 1 and DIVIDED in marks:
+            divided = [each for each in self._labels.values() if each.name == DIVIDED]
+            self._tell(Told(Fact.MICRO, here, divided[-1].place))
+        of_weights = {_named(each.dtype) for each in _parameters(optimizer)}
+        halves = self._of_pass | (of_weights & {"float16"})
+        if SCALED in marks and "float16" not in halves:
+            half = "bfloat16" if halves else "float32"
+            self._tell(Told(Fact.HALF, place, here, (half, SCALED)))
+        elif "float16" in halves and marks.isdisjoint({SCALED, MULTIPLIED, UNKNOWN}):
+            self._tell(Told(Fact.HALF, place, here, ("float16", "plain")))
+
+    def _drop_unused(self, steps: int) -> None:
+        """Tells of forward passes whose graph so many steps have left alone."""
+        for each in self._forwards:
+            if self._done >= each.steps + steps:
+                told = Told(Fact.UNUSED, each.place, self._training, numbers=each.events)
+                self._tell(told)
+        self._forwards = [each for each in self._forwards if self._done < each.steps + steps]
 
     def _tell_kept(self) -> None:
         for each in self._steps.values():
@@ -123,23 +392,69 @@ class Teller(Listener):
         return () if where is None else tuple((each.path, each.number) for each in where.stack)
 
     def _tell(self, told: Told) -> None:
-        self._told.setdefault(told)
+        self._told.setdefault((told.what, told.place[:1], told.words), told)
 
     def story(self) -> Story:
         """All that was told."""
         self._tell_kept()
-        return Story(tuple(self._told), self._is_whole)
+        self._drop_unused(1)
+        return Story(tuple(self._told.values()), self._is_whole)
 
 
-def _holders(optimizer: Instance) -> Iterator[Parameter | Leaf]:
-    """The holders of an optimizer's gradients, if it has groups as torch's have."""
+def _parameters(optimizer: Instance) -> Iterator[Tensor]:
+    """The parameters of an optimizer, if it has groups as torch's have."""
     groups = optimizer.attributes.get("param_groups")
     for group in groups if isinstance(groups, list) else ():
         params = group.get("params") if isinstance(group, dict) else None
         for each in params if isinstance(params, list) else ():
-            holder = holder_of(each) if isinstance(each, Tensor) else None
-            if holder is not None:
-                yield holder
+            if isinstance(each, Tensor):
+                yield each
+
+
+def _named(dtype: Dtype) -> str:
+    return {FLOAT16: "float16", BFLOAT16: "bfloat16"}.get(dtype, "another type")
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, (int, float, Symbolic)) and not isinstance(value, bool)
+
+
+def _label(name: str, arguments: tuple[Value, ...], options: dict[str, Value]) -> str:
+    """Returns the effect of an operation on one number, or that the number is a mean."""
+    if name in LOSSES:
+        is_old = "reduce" in options or "size_average" in options
+        return MEAN if options.get("reduction", MEAN) in MEANS and not is_old else UNKNOWN
+    if name in MULTIPLY or name in DIVIDE:
+        given = [each for each in arguments[:2] if not isinstance(each, Tensor)]
+        if len(given) != 1 or not _is_number(given[0]) or given[0] == ANY or given[0] <= 0:
+            return UNKNOWN
+        if given[0] == 1:
+            return AS_IT_IS
+        return DIVIDED if (given[0] > 1) is (name in DIVIDE) else MULTIPLIED
+    if name in ADD:
+        return SUM
+    if name in SAME:
+        return AS_IT_IS
+    return name if name in SOFTMAX or name == MEAN else UNKNOWN
+
+
+def _asks(module: Instance) -> bool:
+    """Whether a module does something else while it trains."""
+    name, own = module.cls.name, module.attributes
+    if own.get("training") is not False:
+        return False
+    if not module.cls.module.path:
+        p = own.get("p" if "Dropout" in name else "dropout", 0.0)
+        return "BatchNorm" in name or (_is_number(p) and p > 0)
+    drops = (each for key, each in own.items() if "drop" in key.lower() and _is_number(each))
+    methods = (each.node for each in module.cls.names.values() if isinstance(each, Function))
+    return any(each > 0 for each in drops) and any(map(_asks_flag, methods))
+
+
+@of_node
+def _asks_flag(node: ast.AST) -> bool:
+    attributes = (each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute))
+    return any(name == "training" for name in attributes)
 
 
 def _learns(value: Value) -> bool:

@@ -19,7 +19,6 @@ from nanolint.interpreter.values import (
     Namespace,
     Native,
     Unknown,
-    silent,
 )
 from nanolint.interpreter.watched import Watched
 from nanolint.run.stop import Cause
@@ -153,7 +152,7 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
             "clip_grad_norm_": clip,
             "get_total_norm": _native(machine, "get_total_norm", _total),
             "clip_grads_with_norm_": _native(machine, "clip_grads_with_norm_", _clip_with),
-            "clip_grad_value_": silent("clip_grad_value_"),
+            "clip_grad_value_": _native(machine, "clip_grad_value_", _clip_value),
         },
     )
     libraries["torch.nn.utils"] = utils
@@ -272,12 +271,15 @@ def _native(machine: Script, name: str, function: Callable[..., Value]) -> Nativ
     return Native(name, lambda *a, **k: function(machine, *a, **k), plain=False)
 
 
-def _clip(machine: Script, parameters: Value, *_: Value, **__: Value) -> Value:
+def _clip(
+    machine: Script, parameters: Value, max_norm: Value = None, *_: Value, **__: Value
+) -> Value:
     """``clip_grad_norm_``: a norm per tensor in chunks, then the norm of the norms.
 
     torch/nn/utils/clip_grad.py; ForeachReduceOp.cu.
     """
-    listed = [parameters] if isinstance(parameters, Tensor) else machine.iterate(parameters)
+    listed = [parameters] if isinstance(parameters, Tensor) else list(machine.iterate(parameters))
+    machine.teller.clips(listed, max_norm, machine.phases.optimizers)
     grads = [
         each.gradient
         for each in listed
@@ -300,6 +302,12 @@ def _clip_with(_machine: Script, _parameters: Value, _most: Value, norm: Value, 
     """``clip_grads_with_norm_``: the second half."""
     if isinstance(norm, Tensor):
         _coefficient(norm.device)
+
+
+def _clip_value(machine: Script, parameters: Value, clip_value: Value = None, *_: Value) -> None:
+    """``clip_grad_value_``: in place."""
+    listed = [parameters] if isinstance(parameters, Tensor) else list(machine.iterate(parameters))
+    machine.teller.clips(listed, clip_value, machine.phases.optimizers)
 
 
 def _norm(machine: Script, grads: Sequence[Tensor]) -> Tensor:
@@ -352,14 +360,23 @@ def _vector(device: Device, numel: int, label: str) -> Tensor:
 
 
 def scaler_pieces(machine: Script) -> Namespace:
-    """Returns the functions of a gradient scaler that allocate."""
-    scaler = GradScaler(machine.card)
+    """Returns the functions of a gradient scaler that allocate, and that the story is told of."""
+    scaler, teller = GradScaler(machine.card), machine.teller
+
+    def scale(loss: Tensor) -> Value:
+        return teller.scales(scaler.scale(loss))
+
+    def unscale(optimizer: Instance) -> Tensor:
+        teller.unscales(optimizer)
+        return scaler.unscale()
+
     return Namespace(
         "scaler",
         {
-            "scale": Native("scale", scaler.scale, plain=False),
-            "unscale": Native("unscale", scaler.unscale, plain=False),
+            "scale": Native("scale", scale, plain=False),
+            "unscale": Native("unscale", unscale, plain=False),
             "found_inf": Native("found_inf", scaler.found_inf, plain=False),
+            "updates": Native("updates", teller.updates, plain=False),
         },
     )
 

@@ -254,6 +254,7 @@ def _backward(
     given = zeros_like(x) if gradient is None else gradient
     with machine.card.backward_pass():  # also where the loss is on the host
         run_backward(x, given, retain=bool(retain_graph))
+    machine.listener.went_back()
     machine.happens(Event.AFTER_BACKWARD)
 
 

@@ -49,7 +49,7 @@ class GradScaler:
             if optimizer in self.stepped:
                 raise RuntimeError("unscale_() is being called after step().")
             self.unscaled.append(optimizer)
-            self.found = self.pieces.unscale()
+            self.found = self.pieces.unscale(optimizer)
 
     def _check(self, optimizer):
         assert self.scaled, (
@@ -65,7 +65,7 @@ class GradScaler:
             raise RuntimeError("step() has already been called since the last update().")
         self.stepped.append(optimizer)
         if self.found is None:
-            self.found = self.pieces.unscale()
+            self.found = self.pieces.unscale(optimizer)
         # Fused ones skip by themselves a step that overflowed; for others the host decides.
         total = self.pieces.found_inf() if optimizer.defaults.get("fused") else None
         optimizer.step(*args, **kwargs)
@@ -77,6 +77,7 @@ class GradScaler:
         )
         self.found = None
         self.unscaled, self.stepped = [], []
+        self.pieces.updates()
 
     def state_dict(self):
         return {}
