@@ -167,4 +167,4 @@ def _least(run: Run, key: str) -> Change | None:
 
 def _least_accumulation(run: Run) -> int:
     """One micro-step on each GPU, in the numbers of the project's train.py."""
-    return run.world_size if run.dialect is Dialect.TOTAL else 1
+    return run.world_size if run.sizes.dialect is Dialect.TOTAL else 1

@@ -31,7 +31,8 @@ class Attention(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class NanoGptSizes:
-    """The model of a run by the keys of nanoGPT's train.py; None for what nobody knows of it."""
+    """What only a script of nanoGPT's kind has: its keys for the model, None for what nobody knows
+    of it, and how it reads the accumulation."""
 
     n_layer: int | None = None  # L
     n_head: int | None = None  # H
@@ -39,6 +40,8 @@ class NanoGptSizes:
     dropout: float | None = None
     bias: bool | None = None
     init_from: str | None = None  # "scratch" | "resume" | "gpt2*"
+    dialect: Dialect = Dialect.TOTAL
+    simulated_gpus: int = 1  # what train.py multiplies the accumulation by, on one GPU
 
     @property
     def head_size(self) -> int | None:
@@ -48,7 +51,8 @@ class NanoGptSizes:
         return self.n_embd // self.n_head
 
 
-SIZES = frozenset(("n_layer", "n_head", "n_embd", "dropout", "bias", "init_from"))
+MODEL = frozenset(("n_layer", "n_head", "n_embd", "dropout", "bias"))
+SIZES = MODEL | {"init_from", "dialect", "simulated_gpus"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,6 @@ class Run:
     max_iters: int = 600_000
     eval_interval: int = 2000
     grad_clip: float = 1.0
-    dialect: Dialect = Dialect.TOTAL
-    simulated_gpus: int = 1  # what train.py multiplies the accumulation by, on one GPU
     torch: tuple[int, int] = NEWEST  # the release that it is judged for
     micro_batches: tuple[int, ...] | None = None  # that the script allows, None: every divisor
     program: Program | None = None  # what stands for nanoGPT's own model and loop
@@ -86,17 +88,17 @@ class Run:
 
         At least 1, also where the world size exceeds the total, which train.py refuses.
         """
-        if self.dialect is Dialect.TOTAL:
+        if self.sizes.dialect is Dialect.TOTAL:
             steps = max(1, self.gradient_accumulation_steps // self.world_size)
         else:
             steps = self.gradient_accumulation_steps
-        return steps * self.simulated_gpus
+        return steps * self.sizes.simulated_gpus
 
     @property
     def effective_batch_size(self) -> int:
         """Sequences per optimizer step over all GPUs."""
-        passes = self.gradient_accumulation_steps * self.simulated_gpus
-        if self.dialect is Dialect.PER_GPU:
+        passes = self.gradient_accumulation_steps * self.sizes.simulated_gpus
+        if self.sizes.dialect is Dialect.PER_GPU:
             passes *= self.world_size
         return self.batch_size * passes
 
@@ -127,11 +129,11 @@ class Run:
         return self.parameters - self.block_size * (self.sizes.n_embd or 0)
 
     def value(self, key: str) -> Any:
-        """The value of a field, or of a key of the model."""
+        """The value of a field, or of one of ``sizes``."""
         return getattr(self.sizes if key in SIZES else self, key)
 
     def having(self, **values: Any) -> Run:
-        """The run with other values of fields, and of keys of the model."""
+        """The run with other values of fields, and of ``sizes``."""
         sizes = {key: values.pop(key) for key in SIZES.intersection(values)}
         return replace(self, sizes=replace(self.sizes, **sizes), **values)
 

@@ -9,7 +9,6 @@ played as an even one, an odd as an odd one. What is left out was tried: validat
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.run.run import Dialect
@@ -30,10 +29,9 @@ def played(micro_steps: int, most: int) -> int:
 
 def representative(run: Run) -> Run:
     """One run for all those of which the same is played; it repeats nothing in vain."""
-    return replace(
-        run,
-        gradient_accumulation_steps=played(run.micro_steps, max(MICRO_STEPS)),
-        dialect=Dialect.PER_GPU,
+    return run.having(
+        gradient_accumulation_steps=played(run.micro_steps, max(MICRO_STEPS)) * run.world_size,
+        dialect=Dialect.TOTAL,
         simulated_gpus=1,
         eval_iters=max(1, min(run.eval_iters, BATCHES)),
         max_iters=min(run.max_iters, len(MICRO_STEPS)),

@@ -274,7 +274,7 @@ def _prime_factors(number: int) -> Iterator[int]:
 
 
 def _is_uneven(run: Run, steps: int) -> bool:
-    return not run.eval_only and run.dialect is Dialect.TOTAL and steps % run.world_size != 0
+    return not run.eval_only and run.sizes.dialect is Dialect.TOTAL and steps % run.world_size != 0
 
 
 def _most_sequences(run: Run, target: Machine) -> int:

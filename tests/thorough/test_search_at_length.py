@@ -27,7 +27,7 @@ from tests.unit.memory.test_search import RUN, brute_force, card
         RUN,
         replace(RUN, batch_size=7, gradient_accumulation_steps=30),
         replace(RUN, world_size=2, gradient_accumulation_steps=8),
-        replace(RUN, dialect=Dialect.PER_GPU, world_size=2),
+        RUN.having(dialect=Dialect.PER_GPU, world_size=2),
     ],
 )
 def test_the_choice_equals_brute_force(run: Run, upward: bool, mib: int) -> None:

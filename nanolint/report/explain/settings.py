@@ -78,11 +78,11 @@ def _derived(run: Run, target: Machine | None) -> list[Row]:
     known = run.block_size != 0  # else only a reading of the script tells it
     tokens = f"sequences a step{f', {run.tokens_per_iter:,} tokens' if known else ''}"
     simulated = Row(
-        "simulated GPUs", str(run.simulated_gpus), "times the accumulation, by train.py"
+        "simulated GPUs", str(run.sizes.simulated_gpus), "times the accumulation, by train.py"
     )
     return [
         Row("world size", str(run.world_size), "processes, one GPU each"),
-        *([simulated] if run.simulated_gpus > 1 else []),
+        *([simulated] if run.sizes.simulated_gpus > 1 else []),
         Row("attention", attention_word(run, target), "the kernel that PyTorch picks"),
         Row("effective batch", f"{run.effective_batch_size:,}", tokens),
     ]

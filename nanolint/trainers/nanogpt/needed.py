@@ -64,7 +64,16 @@ def needed_run(
     batch_size, block_size = values.integer("batch_size", 1), values.integer("block_size", 1)
     n_layer, vocab_size = values.size("n_layer"), values.integer("vocab_size", 1)
     bias, compiled = values.truth("bias"), values.truth("compile") or False
-    sizes = NanoGptSizes(n_layer, n_head, n_embd, dropout, bias, values.choice("init_from"))
+    sizes = NanoGptSizes(
+        n_layer,
+        n_head,
+        n_embd,
+        dropout,
+        bias,
+        values.choice("init_from"),
+        dialect=project.dialect,
+        simulated_gpus=project.simulated_gpus if world_size == 1 else 1,
+    )
     run = Run(
         batch_size=batch_size,
         gradient_accumulation_steps=accumulation,
@@ -82,8 +91,6 @@ def needed_run(
         max_iters=values.optional_integer("max_iters", 0),
         eval_interval=values.optional_integer("eval_interval", 1),
         grad_clip=values.optional_number("grad_clip"),
-        dialect=project.dialect,
-        simulated_gpus=project.simulated_gpus if world_size == 1 else 1,
         sizes=sizes,
     )
     return run, tuple(values.unresolved)

@@ -8,7 +8,6 @@ called.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,7 +77,7 @@ def with_passes(run: Run, roles: Roles) -> Run:
         return run
     roles.deciding[PASSES] = None
     total = roles.passes * run.world_size
-    return replace(run, gradient_accumulation_steps=total, dialect=Dialect.TOTAL, simulated_gpus=1)
+    return run.having(gradient_accumulation_steps=total, dialect=Dialect.TOTAL, simulated_gpus=1)
 
 
 class _Settling:

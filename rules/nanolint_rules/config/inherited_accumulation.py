@@ -17,9 +17,9 @@ def inherited_accumulation(context: Context) -> Findings:
     if context.assignment("batch_size") is None or is_asked_for(context, KEY):
         return
     steps = run.gradient_accumulation_steps
-    if steps * run.simulated_gpus == 1:
+    if steps * run.sizes.simulated_gpus == 1:
         return
-    times = f", times {run.simulated_gpus} on one GPU" if run.simulated_gpus > 1 else ""
+    times = f", times {run.sizes.simulated_gpus} on one GPU" if run.sizes.simulated_gpus > 1 else ""
     tokens = f", {run.tokens_per_iter:,} tokens" if run.block_size else ""
     whose = "nanoGPT's" if context.project.train_script is None else "train.py's"
     yield Finding(

@@ -59,7 +59,7 @@ def _syncs_late(context: Context) -> bool:
 def _uneven(context: Context, changed: Mapping[str, int]) -> Iterator[str]:
     """Launch lines whose processes could not share the accumulation as they can now."""
     run, steps = context.run, changed.get(STEPS)
-    if run is None or steps is None or run.dialect is not Dialect.TOTAL:
+    if run is None or steps is None or run.sizes.dialect is not Dialect.TOTAL:
         return
     if run.gradient_accumulation_steps and steps % run.gradient_accumulation_steps == 0:
         return

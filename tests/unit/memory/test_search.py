@@ -41,7 +41,7 @@ def brute_force(run: Run, targets: list[Machine], *, upward: bool = False) -> in
         steps, rest = divmod(product, batch)
         if rest or batch == run.batch_size or (batch > run.batch_size) is not upward:
             continue
-        if run.dialect is Dialect.TOTAL and steps % run.world_size:
+        if run.sizes.dialect is Dialect.TOTAL and steps % run.world_size:
             continue
         changed = replace(run, batch_size=batch, gradient_accumulation_steps=steps)
         if all(judge(changed, target).outcome is Outcome.COMFORTABLE for target in targets):

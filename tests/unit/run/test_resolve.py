@@ -143,7 +143,7 @@ def test_an_accumulation_that_does_not_divide_is_rounded_down(tmp_path: Path) ->
 def test_in_the_old_dialect_every_gpu_accumulates(tmp_path: Path) -> None:
     run = settle(tmp_path, world_size=4, files={"train.py": train_script(world="")}).run
     assert run is not None
-    assert run.dialect is Dialect.PER_GPU
+    assert run.sizes.dialect is Dialect.PER_GPU
     assert (run.micro_steps, run.effective_batch_size) == (40, 12 * 40 * 4)
 
 
