@@ -12,7 +12,6 @@ import argparse
 import json
 import statistics
 import sys
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the root of the repository
 from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.gpus.lookup import find
 from nanolint.recording.events import write_own
+from nanolint.recording.kernels import Kernels
 from nanolint.recording.recording import card_of
-from nanolint.recording.shapes import Shapes
 from nanolint.run.run import Attention, Run
 from nanolint.script.played import representative
 from nanolint.tape.allocator.play import play
@@ -182,9 +181,9 @@ def tape_of(row: dict[str, Any], name: str, *, whole: bool = False, **changes: A
 
     ``whole`` reads each turn of its loops, also those that repeat the one before.
     """
-    run, gpu, shapes = _recorded_with(row, name, changes)
+    run, gpu, kernels = _recorded_with(row, name, changes)
     run, tape = run if whole else representative(run), Tape()
-    write_own(run, shapes, Asked(card_of(gpu)), tape, compiled=run.compile, whole=whole)
+    write_own(run, kernels, Asked(card_of(gpu)), tape, compiled=run.compile, whole=whole)
     return tape
 
 
@@ -195,7 +194,7 @@ def phase_peaks(tape: Tape) -> dict[str, int]:
 
 def _recorded_with(
     row: dict[str, Any], name: str, changes: dict[str, Any]
-) -> tuple[Run, Gpu | None, Shapes]:
+) -> tuple[Run, Gpu | None, Kernels]:
     """A row's run, its card, and its sizes.
 
     The eager rows stop after two steps, before a later evaluation. Rows with ``workspace`` false
@@ -213,10 +212,10 @@ def _recorded_with(
     run = run.having(**changes)
     card = row.get("card", COMPILED_CARD if name == "compiled" else None)
     gpu = find(card).gpu if card else None
-    shapes = Shapes.of(run, gpu)
+    kernels = Kernels.of(run, gpu)
     if not row.get("workspace", True):
-        shapes = replace(shapes, workspace_bytes=0)
-    return run, gpu, shapes
+        kernels = kernels._replace(workspace_bytes=0)
+    return run, gpu, kernels
 
 
 def release_of(row: dict[str, Any]) -> tuple[int, int]:

@@ -20,8 +20,8 @@ from accuracy import recorded, tape_of  # a script's neighbour
 
 from nanolint.gpus.lookup import find
 from nanolint.recording.events import write_own
+from nanolint.recording.kernels import Kernels
 from nanolint.recording.recording import card_of, runs_compiled
-from nanolint.recording.shapes import Shapes
 from nanolint.script.played import representative
 from nanolint.tape.allocator.play import play
 from nanolint.tape.tape import Tape
@@ -72,9 +72,9 @@ def drawn(count: int, seed: int) -> str:
 
 def _reserved(run: Run, gpu: Gpu, *, whole: bool) -> int:
     """The bytes that a run reserves at most; ``whole`` reads all of its turns."""
-    tape, shapes = Tape(), Shapes.of(run, gpu)
+    tape, kernels = Tape(), Kernels.of(run, gpu)
     read, compiled = run if whole else representative(run), runs_compiled(run, gpu)
-    write_own(read, shapes, Asked(card_of(gpu)), tape, compiled=compiled, whole=whole)
+    write_own(read, kernels, Asked(card_of(gpu)), tape, compiled=compiled, whole=whole)
     return play(tape).peak_reserved_bytes
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.gpus.gpu import Gpu
-    from nanolint.recording.shapes import Shapes
+    from nanolint.recording.kernels import Kernels
     from nanolint.script.weights import Weights
     from nanolint.tape.tape import Tape
     from nanolint.tensors.device import Asked
@@ -32,7 +32,7 @@ BEFORE_FLASH = (7, 5)  # a compute capability without FlashAttention
 def write_script(
     program: ReadScript,
     run: Run,
-    shapes: Shapes,
+    kernels: Kernels,
     asked: Asked,
     tape: Tape,
     *,
@@ -40,7 +40,7 @@ def write_script(
     gpu: Gpu | None,
 ) -> None:
     """Write the events of a script that is read whole. Raises Unread."""
-    inductor = shapes.inductor if compiled else None
+    inductor = kernels.inductor if compiled else None
     weights: Weights = {}
 
     def read(device: Device) -> None:
@@ -48,7 +48,7 @@ def write_script(
 
     def finds_more() -> bool:
         try:
-            _on_card(read, run, shapes, asked, tape)
+            _on_card(read, run, kernels, asked, tape)
         except WeightsFound as found:
             tape.clear()
             weights[found.load] = found.held
@@ -62,23 +62,23 @@ def write_script(
 def _on_card(
     read: Callable[[Device], None],
     run: Run,
-    shapes: Shapes,
+    kernels: Kernels,
     asked: Asked,
     tape: Tape,
 ) -> None:
     """Read what runs on a card; once more, each layer, where those that are alike are not."""
     try:
-        read(device_of(run, shapes, asked, tape))
+        read(device_of(run, kernels, asked, tape))
     except Entangled:
         tape.clear()
-        device = device_of(run, shapes, asked, tape)
+        device = device_of(run, kernels, asked, tape)
         device.copies_layers = False
         read(device)
 
 
 def write_own(
     run: Run,
-    shapes: Shapes,
+    kernels: Kernels,
     asked: Asked,
     tape: Tape,
     *,
@@ -94,21 +94,21 @@ def write_own(
     run = replace(run, program=program)
 
     def read(device: Device) -> None:
-        inductor = shapes.inductor if compiled else None
+        inductor = kernels.inductor if compiled else None
         read_script(program, run, None, device, inductor=inductor, whole=whole)
 
-    _on_card(read, run, shapes, asked, tape)
+    _on_card(read, run, kernels, asked, tape)
     as_nanogpt(tape, run)
 
 
-def device_of(run: Run, shapes: Shapes, asked: Asked, tape: Tape) -> Device:
+def device_of(run: Run, kernels: Kernels, asked: Asked, tape: Tape) -> Device:
     """The card of ``run``, which writes to ``tape``."""
     return Device(
         tape,
         asked=asked,
-        workspace_bytes=shapes.workspace_bytes,
+        workspace_bytes=kernels.workspace_bytes,
         first_bias_bytes=bias_workspace_bytes(run.torch),
-        keeps_workspace=shapes.keeps_workspace,
+        keeps_workspace=kernels.keeps_workspace,
         passing_bias_bytes=passing_bias_workspace_bytes(run.torch),
         capability=FLASH_SINCE if run.attention is Attention.FLASH else BEFORE_FLASH,
         fuses_bfloat16=run.attention is not Attention.MATH,

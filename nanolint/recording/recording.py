@@ -22,8 +22,8 @@ from nanolint.gpus.said import model_of
 from nanolint.interpreter.values import Unread
 from nanolint.recording import kept
 from nanolint.recording.family import are_known, family_of
+from nanolint.recording.kernels import Kernels
 from nanolint.recording.recorded import Recorded, said_of, shared, worked_out
-from nanolint.recording.shapes import Shapes
 from nanolint.run.program import Profiled, ReadScript
 from nanolint.run.run import Attention, Run
 from nanolint.script.played import representative
@@ -217,9 +217,9 @@ def _recipe(run: Run, gpu: Gpu | None) -> _Recipe:
         program = settled(run.program, unsettled)
         run, card = replace(unsettled, program=program), card_of(gpu)
         card = card._replace(numbers=without(program.modules)[1])
-        return _Recipe(run, Shapes.of(run, gpu), runs_compiled(run, gpu), card, gpu, unsettled)
-    shapes, compiled = Shapes.of(run, gpu), runs_compiled(run, gpu)
-    return _Recipe(representative(run), shapes, compiled, card_of(gpu))
+        return _Recipe(run, Kernels.of(run, gpu), runs_compiled(run, gpu), card, gpu, unsettled)
+    kernels, compiled = Kernels.of(run, gpu), runs_compiled(run, gpu)
+    return _Recipe(representative(run), kernels, compiled, card_of(gpu))
 
 
 def asks(run: Run, words: Iterable[str] = ASKS) -> bool:
@@ -249,7 +249,7 @@ class _Recipe(NamedTuple):
     """
 
     run: Run
-    shapes: Shapes
+    kernels: Kernels
     compiled: bool
     card: Card
     gpu: Gpu | None = None
@@ -289,7 +289,7 @@ class _Recipe(NamedTuple):
         can = capability_of(gpu) if self.unsettled else gpu and gpu.compute_capability
         if asks(self.run):
             refusal = refuses_float8(gpu)
-        return self._without_numbers, self.shapes, self.compiled, can, refusal
+        return self._without_numbers, self.kernels, self.compiled, can, refusal
 
     @property
     def _without_numbers(self) -> Run:
@@ -312,13 +312,13 @@ class _Recipe(NamedTuple):
         """Write the events to ``tape``, which a profile has no use for."""
         from nanolint.recording import events
 
-        run, shapes, compiled = self.unsettled or self.run, self.shapes, self.compiled
+        run, kernels, compiled = self.unsettled or self.run, self.kernels, self.compiled
         if isinstance(run.program, ReadScript):
             events.write_script(
-                run.program, run, shapes, asked, tape, compiled=compiled, gpu=self.gpu
+                run.program, run, kernels, asked, tape, compiled=compiled, gpu=self.gpu
             )
         else:
-            events.write_own(run, shapes, asked, tape, compiled=compiled)
+            events.write_own(run, kernels, asked, tape, compiled=compiled)
 
 
 def runs_compiled(run: Run, gpu: Gpu | None) -> bool:

@@ -108,6 +108,12 @@ class Run:
         return self.effective_batch_size * self.block_size
 
     @property
+    def logits_bytes(self) -> int:
+        """The (B*T, V) logits in the dtype of the products."""
+        itemsize = 4 if self.dtype == "float32" else 2
+        return self.batch_size * self.block_size * self.vocab_size * itemsize
+
+    @property
     def has_sizes(self) -> bool:
         """Whether all sizes are known that the parameters of nanoGPT's own model follow from."""
         return None not in (self.sizes.n_layer, self.sizes.n_embd, self.sizes.bias)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.run.flags import LaunchLine
 from nanolint.run.program import Profiled
+from nanolint.run.run import Dialect
 from nanolint.run.trust import Doubt, Subject, Trust
 from nanolint.run.variables import telling
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from nanolint.diagnostics import Span
     from nanolint.run.described import Described
     from nanolint.run.equation import Equation
-    from nanolint.run.run import Dialect, Run
+    from nanolint.run.run import Run
     from nanolint.run.stop import Stop
     from nanolint.source.values import Plain, Value
 
@@ -120,8 +121,8 @@ class Project:
     train_script: Path | None
     defaults: Mapping[str, Value]
     environment: Mapping[str, Value]
-    dialect: Dialect
     known_keys: Set[str]
+    dialect: Dialect = Dialect.TOTAL
     doubts: tuple[Doubt, ...] = ()
     compile_mode: str | None = None  # torch.compile(mode=...), None for the default
     counts_emulation: bool = True  # how train.py asks whether the card has bfloat16

@@ -23,7 +23,6 @@ from nanolint.recording.recording import (
     needs_no_reading,
     state_bytes,
 )
-from nanolint.recording.shapes import Shapes
 from nanolint.run.run import Dialect
 from nanolint.source.bounds import Unevaluable
 from nanolint.tape.lasting import lasting
@@ -278,15 +277,15 @@ def _is_uneven(run: Run, steps: int) -> bool:
 
 
 def _most_sequences(run: Run, target: Machine) -> int:
-    """No more fit: each has its logits and its X, Y, beside the parameters."""
+    """No more fit: each has its logits and its X, Y (int64), beside the parameters."""
     if not run.on_gpu or run.program is not None:
         return run.batch_size * run.gradient_accumulation_steps
-    shapes = Shapes.of(replace(run, batch_size=1), target.gpu)
     limit = comfortable_limit(run, target)
     if state_bytes(run) > limit:
         return 0
     room = limit - 4 * run.parameters
-    return max(0, room // (shapes.logits_bytes + 2 * shapes.index_bytes))
+    single = replace(run, batch_size=1)
+    return max(0, room // (single.logits_bytes + 2 * 8 * run.block_size))
 
 
 @dataclass(frozen=True, slots=True)

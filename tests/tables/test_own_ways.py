@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.gpus.lookup import find
 from nanolint.recording.events import write_own
+from nanolint.recording.kernels import Kernels
 from nanolint.recording.recording import card_of
-from nanolint.recording.shapes import Shapes
 from nanolint.run.run import Attention
 from nanolint.script.played import representative
 from nanolint.tape.allocator.play import play
@@ -53,7 +53,7 @@ def test_every_way_to_run_it_peaks_as_recorded(name: str) -> None:
         changes["program"] = found.program
     run = representative(accuracy.DEFAULT.having(**changes, compile=row["compile"]))
     tape = Tape()
-    write_own(run, Shapes.of(run, gpu), Asked(card_of(gpu)), tape, compiled=row["compile"])
+    write_own(run, Kernels.of(run, gpu), Asked(card_of(gpu)), tape, compiled=row["compile"])
     figures = {phase: (peak, row[phase], 0.0) for phase, peak in accuracy.phase_peaks(tape).items()}
     figures["reserved"] = (play(tape).peak_reserved_bytes, row["reserved"], 0)
     assert_row(name, "by a model written by hand, and PyTorch 2.15", figures)

@@ -12,8 +12,8 @@ import pytest
 from nanolint.gpus.lookup import find
 from nanolint.interpreter.alike import Layers
 from nanolint.recording.events import write_own, write_script
+from nanolint.recording.kernels import Kernels
 from nanolint.recording.recording import card_of
-from nanolint.recording.shapes import Shapes
 from nanolint.run.program import SourceText
 from nanolint.tape.located import Located
 from nanolint.tensors.device import Asked
@@ -110,7 +110,7 @@ def reader(
 
     def read() -> Located:
         tape, asked = Located(), Asked(card_of(GPU))
-        write_script(script, run, Shapes.of(run, GPU), asked, tape, compiled=compiled, gpu=GPU)
+        write_script(script, run, Kernels.of(run, GPU), asked, tape, compiled=compiled, gpu=GPU)
         return tape
 
     return read
@@ -404,7 +404,7 @@ def test_nanogpt_read_so_writes_the_same(
 
     def read() -> Located:
         tape = Located()
-        write_own(run, Shapes.of(run, GPU), Asked(card_of(GPU)), tape, compiled=False)
+        write_own(run, Kernels.of(run, GPU), Asked(card_of(GPU)), tape, compiled=False)
         return tape
 
     expected = one_by_one(read, monkeypatch)
@@ -445,10 +445,10 @@ def test_what_cannot_be_read_holds_nothing_until_python_looks_for_garbage(
     before = gc.get_threshold()
     try:
         gc.set_threshold(1 if collects else 0)
-        write_own(run, Shapes.of(run, GPU), Asked(card_of(GPU)), tape, compiled=False)
+        write_own(run, Kernels.of(run, GPU), Asked(card_of(GPU)), tape, compiled=False)
     finally:
         gc.set_threshold(*before)
     plain = Located()
     monkeypatch.setattr("nanolint.trainers.nanogpt.own.own_script", lambda: own)
-    write_own(run, Shapes.of(run, GPU), Asked(card_of(GPU)), plain, compiled=False)
+    write_own(run, Kernels.of(run, GPU), Asked(card_of(GPU)), plain, compiled=False)
     assert tape.events == plain.events

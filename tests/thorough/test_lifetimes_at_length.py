@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.recording.events import write_own
+from nanolint.recording.kernels import Kernels
 from nanolint.recording.recording import card_of
-from nanolint.recording.shapes import Shapes
 from nanolint.script.played import representative
 from nanolint.tape.tape import Tape
 from nanolint.tensors.device import Asked
@@ -33,7 +33,7 @@ def test_memory_comes_back_without_the_garbage_collector(run: Run) -> None:
     gc.disable()
     try:
         tape = Tape()
-        write_own(representative(run), Shapes.of(run), Asked(card_of()), tape, compiled=False)
+        write_own(representative(run), Kernels.of(run), Asked(card_of()), tape, compiled=False)
     finally:
         gc.enable()
     released = {~event for event in tape.events if event < 0}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nanolint.files.door import BROKEN_LINK, FILE, FOLDER, kind, names
 from nanolint.files.repository import root_of, upward
-from nanolint.run.run import Dialect
 from nanolint.run.settled import Project
 from nanolint.run.trust import Doubt, Subject
 from nanolint.trainers.nanogpt.belonging import belonging, folders_below, launching, read_elsewhere
@@ -36,7 +35,6 @@ NANOGPT = Project(
     train_script=None,
     defaults=_DEFAULTS,
     environment=_DEFAULTS,
-    dialect=Dialect.TOTAL,
     known_keys=frozenset(_DEFAULTS) | OTHER_SCRIPTS_KEYS,
 )
 

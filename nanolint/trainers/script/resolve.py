@@ -16,7 +16,6 @@ from nanolint.run.coverage import not_covered
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
 from nanolint.run.roles import Role
-from nanolint.run.run import Dialect, Run
 from nanolint.run.settled import (
     LAUNCH_LINE,
     MEMORY,
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.described import Described
+    from nanolint.run.run import Run
     from nanolint.run.settled import Options
     from nanolint.trainers.script.core import Around
 
@@ -63,7 +63,6 @@ def project_of(script: Path) -> Project:
         train_script=script,
         defaults={},
         environment={},
-        dialect=Dialect.TOTAL,
         known_keys=frozenset(),
         foreign=True,
     )

@@ -70,7 +70,7 @@ def _runs(context: Context) -> list[tuple[str, Run]]:
     own, read = context.cases[0].settled.as_set, context.run
     if not context.is_train_script or own is None or read is None:
         return []
-    if not allocates(read, _nbytes(own)):
+    if not allocates(read, own.logits_bytes):
         return []
     runs = [*config_runs(context.project, context.options), ("train.py's own values", own)]
     return [(config, run) for config, run in runs if run.program is None]
@@ -78,15 +78,11 @@ def _runs(context: Context) -> list[tuple[str, Run]]:
 
 def _sizes(runs: Iterable[tuple[str, Run]]) -> list[tuple[str, list[str]]]:
     """How large the tensor is, the largest first, and for which configs."""
-    sized = sorted((-_nbytes(run), config) for config, run in runs)
+    sized = sorted((-run.logits_bytes, config) for config, run in runs)
     return [
         (format_bytes(-nbytes), [config for _, config in configs])
         for nbytes, configs in groupby(sized, key=lambda each: each[0])
     ]
-
-
-def _nbytes(run: Run) -> int:
-    return run.batch_size * run.block_size * run.vocab_size * (4 if run.dtype == "float32" else 2)
 
 
 def _fix(context: Context, call: ModelCall) -> Fix:

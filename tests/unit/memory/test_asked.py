@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.gpus.lookup import find
 from nanolint.recording.events import device_of, write_own
+from nanolint.recording.kernels import Kernels
 from nanolint.recording.recording import card_of, recorded
-from nanolint.recording.shapes import Shapes
 from nanolint.script.played import representative
 from nanolint.tape.tape import Tape
 from nanolint.tensors.device import Asked, Card
@@ -27,7 +27,7 @@ def sizes(name: str, *, compiled: bool) -> list[int]:
     """Those of the run, read for one card alone."""
     gpu, tape = find(name).gpu, Tape()
     run = representative(replace(RUN, compile=compiled))
-    write_own(run, Shapes.of(run, gpu), Asked(card_of(gpu)), tape, compiled=compiled)
+    write_own(run, Kernels.of(run, gpu), Asked(card_of(gpu)), tape, compiled=compiled)
     return tape.sizes
 
 
@@ -56,7 +56,7 @@ def test_whether_cards_answer_alike_is_asked_once(monkeypatch: pytest.MonkeyPatc
 def test_what_was_not_asked_does_not_matter() -> None:
     asked = Asked(Card(46, 1536, 1))
     assert asked.answers_alike(Card(1, 1, 1))
-    device = device_of(RUN, Shapes.of(RUN), asked, Tape())
+    device = device_of(RUN, Kernels.of(RUN), asked, Tape())
     assert device.asked.ask(_has_many, 40)
     assert asked.answers_alike(Card(41, 1, 1)) and not asked.answers_alike(Card(40, 1536, 1))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.recording.events import write_own
+from nanolint.recording.kernels import Kernels
 from nanolint.recording.recording import card_of, record
-from nanolint.recording.shapes import Shapes
 from nanolint.script.played import representative
 from nanolint.tape.tape import Phase, Tape
 from nanolint.tensors.device import Asked
@@ -39,7 +39,7 @@ CALL = "logits, loss = model(X, Y)"
 def recorded_with(run: Run, script: ReadScript) -> Tape:
     """The tape of a run whose texts are those of ``script``."""
     tape, run = Tape(), replace(representative(run), program=script)
-    write_own(run, Shapes.of(run), Asked(card_of()), tape, compiled=run.compile)
+    write_own(run, Kernels.of(run), Asked(card_of()), tape, compiled=run.compile)
     return tape
 
 
@@ -67,7 +67,7 @@ def saved(run: Run) -> dict[Phase, int]:
 
 def test_eager_each_peak_falls_by_the_buffers_that_only_names_hold() -> None:
     run = replace(GPT2, compile=False)
-    buffer = Shapes.of(run).logits_bytes
+    buffer = run.logits_bytes
     assert saved(run) == {
         Phase.EVAL: buffer,
         Phase.FORWARD: buffer,
@@ -78,7 +78,7 @@ def test_eager_each_peak_falls_by_the_buffers_that_only_names_hold() -> None:
 
 
 def test_compiled_the_backward_pass_still_starts_with_them() -> None:
-    buffer = Shapes.of(GPT2).logits_bytes
+    buffer = GPT2.logits_bytes
     less = saved(GPT2)
     assert less[Phase.BACKWARD] == 0
     assert less[Phase.EVAL] == buffer
@@ -86,7 +86,7 @@ def test_compiled_the_backward_pass_still_starts_with_them() -> None:
 
 def test_only_where_the_script_deletes_them() -> None:
     run = replace(GPT2, compile=False)
-    buffer = Shapes.of(run).logits_bytes
+    buffer = run.logits_bytes
     before = peaks(record(run))
 
     def saved_by(call: int) -> set[Phase]:

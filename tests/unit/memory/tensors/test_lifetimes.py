@@ -10,8 +10,8 @@ import pytest
 
 from nanolint.interpreter.alike import Layers
 from nanolint.recording.events import write_own
+from nanolint.recording.kernels import Kernels
 from nanolint.recording.recording import card_of
-from nanolint.recording.shapes import Shapes
 from nanolint.run.run import Attention
 from nanolint.script.played import representative
 from nanolint.tape.tape import Component, Tape
@@ -101,7 +101,7 @@ def test_an_operation_keeps_what_it_says_that_it_saves_and_nothing_else(
 
     monkeypatch.setattr("nanolint.interpreter.torch.methods.run_backward", looked_at)
     run = SMALL.having(compile=False, dropout=0.1, bias=True, attention=attention)
-    write_own(representative(run), Shapes.of(run), Asked(card_of()), Tape(), compiled=False)
+    write_own(representative(run), Kernels.of(run), Asked(card_of()), Tape(), compiled=False)
     assert len(found) > 50
 
 
