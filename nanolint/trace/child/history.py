@@ -34,10 +34,12 @@ class History:
     """``events`` has ``handle`` for an allocation, ``~handle`` for its release.
 
     A handle is the number of the allocation, counted from 0; ``nbytes`` are those requested, and
-    ``places`` are (file, line, function), or None where no line of Python is known.
+    ``places`` are (file, line, function), or None where no line of Python is known. ``lines`` are
+    those of ``files`` that an allocation came through.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, files: frozenset[str] = frozenset()) -> None:
+        self.lines: set[tuple[str, int]] = set()
         self.events: list[int] = []
         self.nbytes: list[int] = []
         self.places: list[tuple[str, int, str] | None] = []
@@ -50,6 +52,12 @@ class History:
                 self.nbytes.append(entry["size"])
                 self.places.append(_place(entry))
                 self.addresses.append(entry["addr"])
+                if files:
+                    self.lines.update(
+                        (frame["filename"], frame["line"])
+                        for frame in entry.get("frames", ())
+                        if frame["filename"] in files
+                    )
             elif entry["action"] == "free_requested" and entry["addr"] in live:
                 self.events.append(~live.pop(entry["addr"]))
 

@@ -31,6 +31,8 @@ PATIENCE = 0.5  # of --timeout, for the steps after the first three
 MOST_ALLOCATIONS = 400_000
 FARTHEST = 100_000  # steps that are looked ahead
 FAR_AWAY = [10**power for power in range(6, 13)]  # where a loop may be at its end
+OPEN = "open"  # of a constant that stands for what is not known
+CALLS_DEEP = 3  # functions of the loop that are looked into
 FINE = 64  # a counter that moves by more in a step is looked at once a step
 TEXT = 60  # characters of a line of source
 
@@ -60,14 +62,27 @@ class Branch(NamedTuple):
     """Statements that may take memory, and the condition of that over ``atoms``: names that have
     numbers, as they are written."""
 
-    of: CodeType  # the function that it is in
-    line: int
-    text: str
+    of: CodeType  # the function whose loop it is in
+    where: str  # its line, for people
+    file: str
+    lines: tuple[int, int]  # the first and the last
+    is_open: bool  # a condition is not over names that have numbers
     after_step: bool  # it stands after the optimizer's step
     behind: bool  # it follows a loop, of which nobody knows when it ends
     code: CodeType
     atoms: tuple[str, ...]
     settable: frozenset[str]  # names that the function counts up, as ``step += 1``
+
+
+class Called(NamedTuple):
+    """A function that the loop calls: its conditions are over names of the loop."""
+
+    function: Any
+    owner: Any  # of a method
+    given: dict[str, ast.expr]  # its parameters, in names of the loop
+    at: int  # the line of the loop
+    conditions: int  # that lead to the call
+    deep: int  # functions that may be called from it
 
 
 class Jump(NamedTuple):
@@ -107,6 +122,26 @@ class Later:
             return False
         self.doubts.append(f"reserved memory still grows after {step} steps: use a larger --steps")
         return True
+
+    @property
+    def unsure(self) -> list[Branch]:
+        """Branches that values on the card decide about, or what else is no counter."""
+        return [each for each in self._branches if not each.behind and self._is_unsure(each)]
+
+    def _is_unsure(self, branch: Branch) -> bool:
+        values = [self._values.get((branch.of, atom), []) for atom in branch.atoms]
+        moves = [_move(each) for each in values]
+        if None in moves:
+            return True
+        now = {_variable(number): each[-1] for number, each in enumerate(values)}
+        return branch.is_open and bool(_holds(branch.code, now) or self._ahead(branch))
+
+    def saw(self, lines: set[tuple[str, int]]) -> None:
+        """Doubt those of them that took nothing; ``lines`` are those that took memory."""
+        for each in self.unsure:
+            first, last = each.lines
+            if not any((each.file, line) in lines for line in range(first, last + 1)):
+                self.doubts.append(f"{each.where} took nothing here, where all on the card are 0")
 
     def _jump(self, step: int) -> bool:
         """Set the counters forward to the next branch that is far away; false if there is none."""
@@ -152,7 +187,7 @@ class Later:
 
     def _plan(self) -> None:
         for branch in self._branches:
-            where = f"{Path(branch.of.co_filename).name}:{branch.line} `{branch.text}`"
+            where = branch.where
             targets = [FIRST + steps + branch.after_step for steps in self._ahead(branch)]
             near = [each for each in targets if each <= LAST + 2 and self._affords(each)]
             near += [FIRST] * (FIRST in targets)
@@ -257,13 +292,22 @@ def _has(node: ast.stmt, line: int) -> bool:
 
 
 class _Reader:
-    """Finds the branches of one function that is at ``line``."""
+    """Finds the branches of one function that is at ``line``, or of one that its loop calls."""
 
     def __init__(
-        self, code: CodeType, line: int, names: dict[str, Any], settable: frozenset[str]
+        self,
+        code: CodeType,
+        line: int,
+        names: dict[str, Any],
+        settable: frozenset[str],
+        called: Called | None = None,
     ) -> None:
-        self._of, self._line, self._names = code, line, names
-        self._settable = settable
+        self._of, self._stands, self._names = code, line, names
+        self._line = 0 if called else line  # no statement of a function that it calls is under way
+        self._settable, self._called = settable, called
+        function = called and called.function
+        self._file = function.__code__.co_filename if function else code.co_filename
+        self._own = _names_in(called.function, called.owner) if called else names
 
     def walk(
         self,
@@ -281,7 +325,7 @@ class _Reader:
             under_way = _has(each, self._line)
             if isinstance(each, ast.If):
                 for wanted, part in ((True, each.body), (False, each.orelse)):
-                    test = self._possible(each.test, wanted=wanted)
+                    test = self._possible(self._named(each.test), wanted=wanted)
                     yield from self.walk(part, [*path, test], each, inside=inside, behind=behind)
             elif isinstance(each, (ast.For, ast.While)):
                 lasting = self._lasting(each) if under_way else []
@@ -295,17 +339,61 @@ class _Reader:
                 yield from self.walk(each.body, path, at, inside=inside, behind=behind)
             elif isinstance(each, (*FUNCTIONS, ast.ClassDef)):
                 continue
-            elif inside and (path or behind) and not told and _takes(each, self._names):
-                told = True
-                yield self._branch(at or each, path, behind=behind)
+            elif inside:
+                if not under_way:
+                    yield from self._within(each, path, behind=behind)
+                wanted = not told and (path or behind) and self._decides(path)
+                if wanted and _takes(each, self._own):
+                    told = True
+                    lines = each.lineno, body[-1].end_lineno or each.lineno
+                    yield self._branch(at or each, lines, path, behind=behind)
 
-    def _branch(self, at: ast.stmt, path: list[ast.expr], *, behind: bool) -> Branch:
+    def _decides(self, path: list[ast.expr]) -> bool:
+        """Whether a function decides by a name of the loop: else its call is what counts."""
+        own = path[self._called.conditions :] if self._called else ()
+        return self._called is None or not all(isinstance(each, ast.Constant) for each in own)
+
+    def _within(
+        self, statement: ast.stmt, path: list[ast.expr], *, behind: bool
+    ) -> Iterator[Branch]:
+        """The branches of the project's functions that a statement calls."""
+        deep = self._called.deep if self._called else CALLS_DEEP
+        at = self._called.at if self._called else statement.lineno
+        for call in ast.walk(statement) if deep else ():
+            if not isinstance(call, ast.Call):
+                continue
+            bound = _value(ast.unparse(call.func), self._own)
+            function = inspect.unwrap(getattr(bound, "__func__", bound))
+            if not (isinstance(function, FunctionType) and _is_own(function)):
+                continue
+            owner, body = getattr(bound, "__self__", None), _body(function)
+            given = _given(call, function, owner)
+            given = {name: self._named(each) for name, each in given.items()}
+            called = Called(function, owner, given, at, len(path), deep - 1)
+            reader = _Reader(self._of, self._stands, self._names, self._settable, called)
+            yield from reader.walk(body or [], path, inside=True, behind=behind)
+
+    def _named(self, test: ast.expr) -> ast.expr:
+        """An expression of a function that the loop calls in names of the loop."""
+        if self._called is None:
+            return test
+        named: ast.expr = _Named(self._called, self._names).visit(copy.deepcopy(test))
+        return named
+
+    def _branch(
+        self, at: ast.stmt, lines: tuple[int, int], path: list[ast.expr], *, behind: bool
+    ) -> Branch:
         atoms: dict[str, None] = {}
         condition = ast.Expression(_Atoms(atoms).visit(copy.deepcopy(_all(path))))
         code = compile(ast.fix_missing_locations(condition), "condition", "eval")
-        text = linecache.getline(self._of.co_filename, at.lineno).strip()[:TEXT]
-        after = at.lineno > self._line
-        return Branch(self._of, at.lineno, text, after, behind, code, (*atoms,), self._settable)
+        text = linecache.getline(self._file, at.lineno).strip()[:TEXT]
+        where = f"{Path(self._file).name}:{at.lineno} `{text}`"
+        after = (self._called.at if self._called else at.lineno) > self._stands
+        is_open = self._called is None and any(
+            getattr(each, "kind", None) == OPEN for test in path for each in ast.walk(test)
+        )
+        place = self._of, where, self._file, lines
+        return Branch(*place, is_open, after, behind, code, (*atoms,), self._settable)
 
     def _lasting(self, loop: ast.For | ast.While) -> list[ast.expr]:
         """Conditions under which a loop goes on, as far as they are known."""
@@ -342,7 +430,7 @@ class _Reader:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return self._possible(test.operand, wanted=not wanted)
         if not self._is_plain(test):
-            return ast.Constant(True)
+            return ast.Constant(True, kind=OPEN)
         return test if wanted else ast.UnaryOp(ast.Not(), test)
 
     def _is_plain(self, node: ast.expr) -> bool:
@@ -353,6 +441,26 @@ class _Reader:
             for each in ast.iter_child_nodes(node)
             if isinstance(each, ast.expr)
         )
+
+
+class _Named(ast.NodeTransformer):
+    """Puts what a function was given in place of its parameters; what else is its own has no name
+    in the loop."""
+
+    def __init__(self, called: Called, names: dict[str, Any]) -> None:
+        code = called.function.__code__
+        self._given, self._globals = called.given, called.function.__globals__
+        self._own, self._shared = {*code.co_varnames, *code.co_cellvars}, code.co_freevars
+        self._names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        unknown = ast.Call(ast.Name("unknown", ast.Load()), [], [])
+        if node.id in self._own:
+            return self._given.get(node.id, unknown)
+        value = self._globals.get(node.id, UNKNOWN)
+        if node.id in self._names and (node.id in self._shared or self._names[node.id] is value):
+            return node
+        return ast.Constant(value) if isinstance(value, PLAIN) else unknown
 
 
 class _Atoms(ast.NodeTransformer):
@@ -425,7 +533,7 @@ def _call_takes(call: ast.Call, names: dict[str, Any], deep: int) -> bool:
     if called is UNKNOWN or isinstance(called, torch.nn.Module) or isinstance(owner, torch.Tensor):
         return True
     function = inspect.unwrap(getattr(called, "__func__", called))
-    if isinstance(function, FunctionType) and history.is_own(function.__code__.co_filename):
+    if isinstance(function, FunctionType) and _is_own(function):
         return deep > 0 and _body_takes(function, owner, deep - 1)
     module = getattr(called, "__module__", None) or type(called).__module__
     if last == "deepcopy" or str(module).partition(".")[0] == "torch":
@@ -433,16 +541,51 @@ def _call_takes(call: ast.Call, names: dict[str, Any], deep: int) -> bool:
     return history.is_own(getattr(sys.modules.get(str(module)), "__file__", None) or "<builtin>")
 
 
+def _is_own(function: FunctionType) -> bool:
+    return history.is_own(function.__code__.co_filename)
+
+
 def _body_takes(function: FunctionType, owner: Any, deep: int) -> bool:
+    body, names = _body(function), _names_in(function, owner)
+    return body is None or any(_takes(each, names, deep) for each in body)
+
+
+def _names_in(function: FunctionType, owner: Any) -> dict[str, Any]:
+    """What is known of the names in a function, or in a method of ``owner``."""
+    own = function.__code__.co_varnames[: owner is not None]
+    return {**function.__globals__, **dict.fromkeys(own, owner)}
+
+
+def _body(function: FunctionType) -> list[ast.stmt] | None:
+    """Its statements; None if it has no source."""
     code = function.__code__
-    names = {**function.__globals__, **dict.fromkeys(code.co_varnames[: owner is not None], owner)}
-    try:
+    with contextlib.suppress(SyntaxError, ValueError):
         tree = ast.parse("".join(linecache.getlines(code.co_filename)))
-    except (SyntaxError, ValueError):
-        return True
-    for node in ast.walk(tree):
-        if isinstance(node, FUNCTIONS) and node.name == code.co_name:
-            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            if first == code.co_firstlineno:
-                return any(_takes(each, names, deep) for each in node.body)
-    return True
+        for node in ast.walk(tree):
+            if isinstance(node, FUNCTIONS) and node.name == code.co_name:
+                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+                if first == code.co_firstlineno:
+                    return node.body
+    return None
+
+
+def _given(call: ast.Call, function: FunctionType, owner: Any) -> dict[str, ast.expr]:
+    """What a call gives to parameters, as far as that is plain."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    first = [call.func.value] if owner is not None and isinstance(call.func, ast.Attribute) else []
+    given: dict[str, ast.expr] = {}
+    for name, each in zip(names[: code.co_argcount], [*first, *call.args]):  # noqa: B905 (3.9)
+        if isinstance(each, ast.Starred):
+            break
+        given[name] = each
+    given.update({each.arg: each.value for each in call.keywords if each.arg})
+    values = function.__defaults__ or ()
+    usual = dict(zip(names[code.co_argcount - len(values) :], values))  # noqa: B905 (3.9)
+    usual.update(function.__kwdefaults__ or {})
+    plain = not any(isinstance(each, ast.Starred) for each in call.args)
+    if plain and all(each.arg for each in call.keywords):
+        for name in names:
+            if name not in given and isinstance(usual.get(name, UNKNOWN), PLAIN):
+                given[name] = ast.Constant(usual[name])
+    return given

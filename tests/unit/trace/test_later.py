@@ -50,10 +50,10 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("traced_child.later")
 
 
-def played(later: Any, path: Path, text: str) -> tuple[list[int], list[str]]:
+def played(later: Any, path: Path, text: str, watching: Any = None) -> tuple[list[int], list[str]]:
     """The steps in which the model of a script is entered, and the doubts."""
     path.write_text(text)
-    watching, model, done = later.Later(600), Module(), 0
+    watching, model, done = watching or later.Later(600), Module(), 0
 
     def step() -> None:
         nonlocal done
@@ -137,6 +137,86 @@ def test_a_counter_is_set_forward(later: Any, tmp_path: Path, first: bool, withi
     if within:  # a function, which may have the counter of another one within
         text = f"def train():\n    {within}\n{indent(text, '    ')}train()\n"
     assert played(later, tmp_path / "train.py", text) == ([2000, 3000, 4000], [])
+
+
+IN_FUNCTIONS = """
+import types
+class Trainer:
+    every = 12
+    def __init__(self): self.count = 0
+    def sample(self, now):
+        if now == self.every: model(now)
+    def counted(self):
+        self.count += 1
+        if self.count == 20: model(self.count)
+trainer = Trainer()
+def inner(*, at, often=1):
+    if at % 17 == 16 and often: model(at)
+def outer(n, width):
+    if width > 1: inner(at=n)
+def never(n, on=False):
+    if on and n == 9: model(n)
+def plain(x):
+    if x.sum() > 3: model(x)
+def closed():
+    def rest(i):
+        if i == step: pass
+        if i == 30: model(i)
+    return rest
+rest = closed()
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "entered"),
+    [
+        ("outer(step, 64)", [16, 33]),
+        ("outer(width=64, n=step + 1)", [16, 33]),
+        ("outer(step, 0)", []),
+        ("trainer.sample(step)", [12]),
+        ("trainer.counted()", [20]),
+        ("never(step)", []),
+        ("never(step, on=True)", [9]),
+        ("never(step, *[True])", [9]),
+        ("rest(step)", [30]),
+        ("if step > 2: outer(step, 8)", [16, 33]),
+        ("found = [outer(each, 8) for each in (step,)]", []),
+    ],
+)
+def test_a_counter_is_followed_into_functions_that_call_it_otherwise(
+    later: Any, tmp_path: Path, call: str, entered: list[int]
+) -> None:
+    text = f"{IN_FUNCTIONS}for step in range(100):\n    {call}\n    update()\n"
+    found, doubts = played(later, tmp_path / "train.py", text)
+    assert (found[: len(entered)], doubts) == (entered, []) and bool(found) is bool(entered)
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_doubted"),
+    [
+        ("low() > 3", True),
+        ("step % 2 and low() > 3", True),
+        ("best < 7", True),  # it is another one in each step, and no counter
+        ("step > 90 and low() > 3", False),  # by its counter it comes after the loop's end
+        ("args.on", False),
+        ("args.on and low() > 3", False),
+    ],
+)
+def test_a_branch_that_values_on_the_card_decide_is_a_doubt_if_it_took_nothing(
+    later: Any, tmp_path: Path, condition: str, is_doubted: bool
+) -> None:
+    text = (
+        "import types\nargs = types.SimpleNamespace(on=False)\nlow = lambda: 0\nbest = 9.5\n"
+        f"for step in range(20):\n    best = best * 0.99\n    if {condition}:\n"
+        "        x = step\n        model(step)\n    update()\n"
+    )
+    for lines in (set(), {(str(tmp_path / "train.py"), 9)}):
+        watching = later.Later(600)
+        played(later, tmp_path / "train.py", text, watching)
+        watching.saw(lines)
+        found = [each for each in watching.doubts if "took nothing here" in each]
+        assert len(found) == (is_doubted and not lines)
+        assert all(each.startswith(f"train.py:7 `if {condition}:`") for each in found)
 
 
 def test_what_takes_no_memory_is_not_waited_for(later: Any, tmp_path: Path) -> None:
