@@ -551,7 +551,7 @@ def _body_takes(function: FunctionType, owner: Any, deep: int) -> bool:
 
 
 def _names_in(function: FunctionType, owner: Any) -> dict[str, Any]:
-    """What is known of the names in a function, or in a method of ``owner``."""
+    """Returns the values of names in a function, or in a method of ``owner``, that are known."""
     own = function.__code__.co_varnames[: owner is not None]
     return {**function.__globals__, **dict.fromkeys(own, owner)}
 
@@ -570,7 +570,7 @@ def _body(function: FunctionType) -> list[ast.stmt] | None:
 
 
 def _given(call: ast.Call, function: FunctionType, owner: Any) -> dict[str, ast.expr]:
-    """What a call gives to parameters, as far as that is plain."""
+    """Returns what a call gives to parameters, as far as that is plain."""
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     first = [call.func.value] if owner is not None and isinstance(call.func, ast.Attribute) else []
