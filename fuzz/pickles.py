@@ -8,9 +8,9 @@ import atheris
 from harness import run, watched
 
 with watched():
-    from nanolint.trainers.nanogpt import vocabulary
+    from nanolint.trainers.nanogpt import pickles
 
-vocabulary = vocabulary._vocabulary.__wrapped__  # without the memo, which would grow
+vocabulary = pickles._vocabulary.__wrapped__  # without the memo, which would grow
 
 
 def one_input(data: bytes) -> None:

@@ -9,9 +9,9 @@ from harness import run, text_of, watched
 with watched():
     from nanolint.linting import registry
     from nanolint.linting.engine import lint
-    from nanolint.linting.ignoring import UNSILENCEABLE, add_ignores
     from nanolint.linting.plan import make_plan
     from nanolint.linting.setup import SYNTAX_ERROR, Setup
+    from nanolint.linting.suppressing import UNSILENCEABLE, add_ignores
     from nanolint.settings.schema import Sourced
     from nanolint.source.parse import parse
 

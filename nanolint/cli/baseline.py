@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.cli.parser import UsageError
 from nanolint.errors import Unusable
 from nanolint.files.door import read_bytes, reason
-from nanolint.files.gitignore import place_below
+from nanolint.files.repository import place_below
 from nanolint.report.results import fingerprints
 
 if TYPE_CHECKING:

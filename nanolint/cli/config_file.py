@@ -96,7 +96,7 @@ def open_config(file: Named, plan: Plan, streams: Streams) -> ConfigFile:
         from nanolint.trainers.no_run import why_no_run
 
         raise UsageError(f"{name}: holds no run: {why_no_run(text, path, options)}")
-    from nanolint.cli.refusing import refused_by_parser, refused_by_project
+    from nanolint.cli.launched import refused_by_parser, refused_by_project
 
     if config.kind is FileKind.TRAINER:
         refused = refused_by_parser(text, path, options)

@@ -113,7 +113,7 @@ def _judge(
     source = decode(raw)
     setup = plan.setup(path)
     if explicit and (setup.options.line.flags or all_overrides(setup.options)):
-        from nanolint.cli.refusing import refused_by_parser, refused_by_project
+        from nanolint.cli.launched import refused_by_parser, refused_by_project
 
         refused = refused_by_parser(source.text, path, setup.options)
         refused = refused or refused_by_project(
@@ -174,7 +174,7 @@ def _ignored(
     result: Callable[[str, Report], FileResult],
 ) -> tuple[FileResult, bytes]:
     """The result with a suppression for each finding that one can silence, and the new content."""
-    from nanolint.linting.ignoring import UNSILENCEABLE, add_ignores
+    from nanolint.linting.suppressing import UNSILENCEABLE, add_ignores
 
     report = linted(source.text)
     found = [each for each in report.diagnostics if each.code not in UNSILENCEABLE]

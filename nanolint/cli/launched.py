@@ -1,4 +1,5 @@
-"""Launch lines as runs to judge: their paths found, and their words read as the script does."""
+"""Launch lines as runs to judge: their paths found, their words read, or refused, as the script
+does."""
 
 from __future__ import annotations
 
@@ -10,15 +11,15 @@ from nanolint.files.door import absolute, is_file
 from nanolint.files.notes import memo
 from nanolint.files.repository import is_root
 from nanolint.frozen import dataclass
-from nanolint.run.settled import NO_LINE
+from nanolint.run.overrides import all_overrides, override_faults
+from nanolint.run.settled import NO_LINE, Override
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nanolint.launches.launch import Launch, Processes
     from nanolint.run.flags import LaunchLine
-    from nanolint.run.settled import Override
-
+    from nanolint.run.settled import Options
 
 MOST_BYTES = 1 << 20  # of a script that is looked at
 
@@ -240,3 +241,37 @@ def _bases(around: Path | None) -> Iterator[Path]:
         yield folder
         if is_root(folder):
             return
+
+
+def refused_by_parser(text: str, path: Path | None, options: Options) -> str | None:
+    """Why the parser of the script ``text`` does not take the launch line, in one line."""
+    if path is None:
+        return None
+    from nanolint.trainers.script.resolve import refusals
+
+    return "; ".join(refusals(text, path, options)) or None
+
+
+def refused_by_project(
+    text: str, path: Path | None, options: Options, train_script: Path | None
+) -> str | None:
+    """Why the configurator of the project around ``path`` does not take the launch line.
+
+    A script that trains with values of its own, ``text``, has none.
+    """
+    overrides = all_overrides(options)
+    if not overrides:
+        return None
+    from nanolint.trainers.nanogpt.configurator import needs_dashes
+    from nanolint.trainers.nanogpt.kind import trains
+    from nanolint.trainers.nanogpt.project import find_project
+
+    if path is not None and trains(text) and is_foreign(path):
+        return None
+    project = find_project(path, train_script=train_script)
+    if project.tree is not None and project.configurator is not None and project.root is not None:
+        words = [each for each in options.arguments if isinstance(each, Override)]
+        given = next((each for each in words if each.dashed and not each.in_config), None)
+        if given and not needs_dashes(project.tree.body[project.configurator], project.root):
+            return f"the configurator takes {given.key}=VALUE, without dashes"
+    return "; ".join(reason for _, reason in override_faults(overrides, project)) or None

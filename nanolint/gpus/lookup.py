@@ -1,15 +1,6 @@
-"""From what the user typed to a card: loose names, counts (``8x``) and bare sizes.
+"""From what the user typed to a card: loose names, counts (``8x``), slices and bare sizes.
 
-A name matches when its letters and digits are those of a catalogue name, leaving out vendor words
-(``NVIDIA``, ``GeForce``, ``Tesla``) on both sides. The words in `_OPTIONAL` and the memory size
-may be missing from what was typed. Of several matches the one with the fewest words missing is
-meant: ``3070`` is the desktop card, not the laptop's. A name that is sold in several sizes means
-the size that was sold first (the catalogue's aliases), and ``other_sizes`` says which others there
-are. A name that different cards share (``rtx 6000``) is ambiguous.
-
-A slice of a card (MIG) is written as drivers and torch do: ``A100-SXM4-40GB MIG 1g.5gb``. An
-accelerator whose memory nanolint does not model is refused with its reason: Apple's M10 is no
-NVIDIA M10.
+CUDA shows a slice of a card (MIG, multi-instance GPU) as a card of its own.
 """
 
 from __future__ import annotations
@@ -17,13 +8,16 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.gpus import catalogue
 from nanolint.gpus.gpu import Gpu, Machine
-from nanolint.gpus.slices import Slice, slice_of, sliceable
 from nanolint.regex import lazily
 from nanolint.units import GIB, parse_size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LONGEST_QUERY = 80
 MOST_CARDS = 9999
@@ -328,3 +322,65 @@ def why_unmodelled(name: str) -> str | None:
             "give the part that a run may use as a size, such as 12GiB"
         )
     return None
+
+
+# A100 MIG 1g.10gb: torch reports 9,728 to 9,856 MiB, on slices of the 80 GB card; the lower share
+# counts for all slices.
+SHARE_OF_A_SLICE = 0.95
+
+# Multiprocessors of one compute slice (`nvidia-smi mig -lgip`); others are not known.
+SLICE_SMS: Mapping[tuple[int, int], int] = {(8, 0): 14, (9, 0): 16}
+
+CAPABILITIES = ((8, 0), (9, 0), (10, 0), (10, 3))  # besides the RTX PRO cards of Blackwell
+
+_SLICE = re.compile(r"(?:mig)?([1-7])g\.(\d{1,3})gb(?:\+\S{1,8})?")
+_SHARES = (1 / 8, 1 / 4, 1 / 2, 1)  # of the memory
+SIZE_ROUNDED = 0.06  # 141 GB / 8 is called 18 GB
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """``compute`` sevenths of ``card``, as the user wrote it, with ``gib`` of its memory."""
+
+    card: str
+    compute: int
+    gib: int
+
+    @property
+    def profile(self) -> str:
+        """As NVIDIA writes it: ``1g.5gb``."""
+        return f"{self.compute}g.{self.gib}gb"
+
+    def of(self, whole: Gpu) -> Gpu:
+        """The slice as a card. Its total is an estimate."""
+        capability = whole.compute_capability
+        per_slice = SLICE_SMS.get(capability) if capability else None
+        nominal = self.gib * GIB
+        return Gpu(
+            name=f"{whole.name} MIG {self.profile}",
+            vendor=whole.vendor,
+            total_bytes=int(nominal * SHARE_OF_A_SLICE),
+            nominal_bytes=nominal,
+            sm_count=None if per_slice is None else per_slice * self.compute,
+            compute_capability=capability,
+            estimated=True,
+            source=f"{SHARE_OF_A_SLICE:.0%} of nominal, a slice of the {whole.name}",
+        )
+
+
+def slice_of(text: str) -> Slice | None:
+    """The slice that ``text`` names, as ``NVIDIA A100-SXM4-40GB MIG 1g.5gb`` or ``a100 1g.5gb``."""
+    words = re.split(r"[\s_-]+", text.lower().strip())
+    match = _SLICE.fullmatch(words[-1])
+    if match is None:
+        return None
+    card = " ".join(word for word in words[:-1] if word != "mig")
+    return Slice(card, int(match[1]), int(match[2]))
+
+
+def sliceable(gpu: Gpu, part: Slice) -> bool:
+    """Whether ``gpu`` can be divided into such slices: no less memory than of the compute."""
+    divides = gpu.compute_capability in CAPABILITIES or gpu.name.startswith("RTX PRO")
+    share = part.gib * GIB / gpu.nominal_bytes
+    wholes = [of for of in _SHARES if abs(share / of - 1) < SIZE_ROUNDED]
+    return divides and any(8 * of >= part.compute for of in wholes)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from nanolint.launches.commands import Argument, argument
-from nanolint.launches.found import Found, once
-from nanolint.launches.json_text import strings_of, unescaped
+from nanolint.launches.launch import Found, once
+from nanolint.launches.notebook import strings_of, unescaped
 from nanolint.launches.placed import Placed, joined
 from nanolint.launches.script import launches_of
 from nanolint.launches.shell.worlds import World

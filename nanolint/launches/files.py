@@ -6,13 +6,12 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from nanolint.launches.found import MOST_CHARACTERS
-from nanolint.launches.launch import Around, no_scripts
+from nanolint.launches.launch import MOST_CHARACTERS, Around, no_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nanolint.launches.found import Found
+    from nanolint.launches.launch import Found
 
 SHELL_SUFFIXES = (".sh", ".bash", ".zsh", ".slurm", ".sbatch", ".job")
 SWEEP_SUFFIXES = (".yaml", ".yml")

@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanolint.launches import launchers, slurm
+from nanolint.launches import launchers
 from nanolint.launches.commands import Argument
 from nanolint.launches.launch import Around, Launch, Nested, NotALaunch, Processes, UnknownScript
+from nanolint.launches.launchers import task_variables
 from nanolint.launches.placed import Placed
-from nanolint.launches.slurm import task_variables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -149,13 +149,13 @@ class _Reader:
         self._engines += launchers.unread_engines(options)
         file = options.values.get("config-file")
         text = self._around.scripts(file.text) if file and file.unknown is None else None
-        found = slurm.read(text) if text is not None else None
+        found = launchers.read(text) if text is not None else None
         if found is not None and processes.count is None and found.processes is not None:
             processes = Processes(found.processes)
         precision = options.values.get("mixed-precision")
         if precision is None and found is not None and found.precision is not None:
             precision = Argument(found.precision)
-        variable = slurm.PRECISION_VARIABLE
+        variable = launchers.PRECISION_VARIABLE
         unknown = Argument(f"${variable}", "accelerate reads it from its own configuration")
         self._environment.setdefault(variable, precision or unknown)
         script = self._launched(processes, options)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from nanolint.launches.commands import argument
-from nanolint.launches.found import Found, once
+from nanolint.launches.launch import Found, once
 from nanolint.launches.placed import Placed, joined
 from nanolint.launches.script import launches_of
 from nanolint.launches.shell.worlds import World

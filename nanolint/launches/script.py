@@ -8,13 +8,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.launches.commands import Argument, Started, Stopped
-from nanolint.launches.found import MOST_CHARACTERS, Found, Line, Rows, once
-from nanolint.launches.launch import Around, Nested, NotALaunch, UnknownScript
+from nanolint.launches.launch import (
+    MOST_CHARACTERS,
+    Around,
+    Found,
+    Line,
+    Nested,
+    NotALaunch,
+    Rows,
+    UnknownScript,
+    once,
+)
+from nanolint.launches.launchers import read_header, slurm_variables
 from nanolint.launches.line import read_launch_line
 from nanolint.launches.placed import Placed
 from nanolint.launches.shell.follow import follow
 from nanolint.launches.shell.worlds import World
-from nanolint.launches.slurm import read_header, slurm_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

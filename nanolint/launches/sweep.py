@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.launches.found import Found
+from nanolint.launches.launch import Found
 from nanolint.launches.placed import Placed, joined
 from nanolint.launches.script import launches_of
 from nanolint.launches.shell.worlds import World

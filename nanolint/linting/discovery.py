@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.files import door
 from nanolint.files.door import absolute, reason
-from nanolint.files.gitignore import Ignored, ignored_above, matches
+from nanolint.files.repository import Ignored, ignored_above, matches
 from nanolint.frozen import dataclass
 from nanolint.settings.tables import SettingsError
 

@@ -13,9 +13,8 @@ from nanolint.files.door import names
 from nanolint.frozen import dataclass
 from nanolint.linting.columns import keep_columns
 from nanolint.linting.registry import describe, is_built_in
-from nanolint.linting.setup import Setup, Skipped
+from nanolint.linting.setup import Setup, Skipped, tempered
 from nanolint.linting.suppressing import unsuppressed
-from nanolint.linting.tempering import tempered
 from nanolint.rule.api import NO_TARGET, Need
 from nanolint.rule.case import Case, case_of
 from nanolint.rule.context import ELSEWHERE, Context, Launched, SyntaxFault

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.cached import cached_property
 from nanolint.diagnostics import Severity
 from nanolint.files.door import absolute, is_file
-from nanolint.files.gitignore import matches
+from nanolint.files.repository import matches
 from nanolint.frozen import dataclass
 from nanolint.linting import registry
 from nanolint.linting.registry import Registry, Selection, UnknownRule

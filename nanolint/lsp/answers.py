@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nanolint.diagnostics import Span
     from nanolint.lsp.completion import Completion
     from nanolint.lsp.hover import Hover
-    from nanolint.lsp.inlay_hints import InlayHint
+    from nanolint.lsp.load import InlayHint
     from nanolint.lsp.model_lines import Lens
     from nanolint.lsp.settings_file import SettingsEdit
 

@@ -1,17 +1,18 @@
-"""Code actions: the fix of a finding, a comment that silences it, all safe fixes at once.
-
-The edits that make one text of another are few and small, so that cursors and folds stay.
-"""
+"""Findings of a document, and code actions: fix one, silence it by a comment, all safe fixes at
+once."""
 
 from __future__ import annotations
 
+import asyncio
 from difflib import SequenceMatcher
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified
 
 from nanolint.diagnostics import Edit, FileEdits, Safety
-from nanolint.linting.ignoring import UNSILENCEABLE, add_ignores
+from nanolint.linting.suppressing import UNSILENCEABLE, add_ignores
 from nanolint.lsp.diagnostics import protocol_diagnostic
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from nanolint.diagnostics import Diagnostic, Fix
     from nanolint.lsp.judging import Judged
     from nanolint.lsp.positions import Positions
+    from nanolint.lsp.server import NanolintServer
 
     EditOf = Callable[[Iterable[Edit], Iterable[FileEdits]], types.WorkspaceEdit]
 
@@ -135,3 +137,36 @@ def _trimmed(text: str, start: int, end: int, replacement: str) -> Edit:
     while start < end and replacement and text[end - 1] == replacement[-1]:
         end, replacement = end - 1, replacement[:-1]
     return Edit(start, end, replacement)
+
+
+def register(server: NanolintServer) -> None:
+    """Answer the requests for findings and for what mends them."""
+    session = server.session
+
+    @server.feature(
+        types.TEXT_DOCUMENT_DIAGNOSTIC,
+        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False),
+    )
+    async def pull(
+        params: types.DocumentDiagnosticParams,
+    ) -> types.RelatedFullDocumentDiagnosticReport:
+        document = session.document(params.text_document.uri)
+        if document is None or not server.capabilities.pulls:
+            return types.RelatedFullDocumentDiagnosticReport([])
+        return types.RelatedFullDocumentDiagnosticReport(await server.diagnostics(document))
+
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=list(KINDS))
+    )
+    async def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        document = await server.opened(params.text_document.uri)
+        judged = None if document is None else document.current
+        if document is None or judged is None:
+            return []
+        if is_asked_for(FIX_ALL, params.context.only):
+            await asyncio.to_thread(getattr, judged, "fixed")  # other texts are judged for it
+            if document.current is not judged:
+                raise JsonRpcContentModified("other text was typed meanwhile")
+        edit_of = partial(server.edit_of, document)
+        positions = server.positions(document)
+        return list(code_actions(judged, document.uri, positions, params, edit_of))

@@ -9,8 +9,7 @@ from nanolint.diagnostics import Span
 from nanolint.files.door import FOLDER, kind, names
 from nanolint.frozen import dataclass
 from nanolint.lsp.cursor import Kind, assigned_keys, cursor_at
-from nanolint.lsp.hover import default_of
-from nanolint.lsp.remarks import meaning_in
+from nanolint.lsp.hover import default_of, meaning_in
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.kind import may_become_config

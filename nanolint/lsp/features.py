@@ -9,11 +9,10 @@ from lsprotocol import types
 
 from nanolint.linting import registry
 from nanolint.lsp import answers
-from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.completion import complete
 from nanolint.lsp.hover import hover
-from nanolint.lsp.inlay_hints import inlay_hints
-from nanolint.lsp.model_requests import ModelLines
+from nanolint.lsp.load import code_lenses, inlay_hints
+from nanolint.lsp.model_lines import ModelLines
 from nanolint.lsp.settings_file import complete_settings
 from nanolint.settings.schema import FILE_NAMES
 from nanolint.trainers.nanogpt.project import find_project

@@ -5,36 +5,41 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nanolint.errors import Unusable
+from nanolint.files.notes import memo
 from nanolint.frozen import dataclass
 from nanolint.linting import registry
-from nanolint.lsp.cursor import name_at
-from nanolint.lsp.given_hover import given_at
-from nanolint.lsp.given_hover import markdown as given_hover
+from nanolint.lsp.cursor import assignment_line, comment_on_line, name_at
 from nanolint.lsp.load import DOUBT, load_of, loads, tightest
 from nanolint.lsp.markdown import code, escaped
-from nanolint.lsp.remarks import meaning_in
 from nanolint.lsp.steps import share, steps
 from nanolint.report.explain.budget import OUTCOMES
+from nanolint.report.explain.described import what_it_can_be
 from nanolint.report.explain.settings import place
 from nanolint.report.results import page_text, page_url
+from nanolint.run.equation import NotKnown
 from nanolint.run.settled import Layer
+from nanolint.run.terms import Given, describe, leaves
 from nanolint.source.suppressions import find
 from nanolint.source.text import LineIndex
 from nanolint.source.values import Known, Unknown
-from nanolint.trainers.nanogpt.keys import KEYS
+from nanolint.trainers.nanogpt.keys import KEYS, meaning
 from nanolint.trainers.nanogpt.kind import FileKind
+from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.units import format_bytes
 from nanolint.verdict.replay import replay
 from nanolint.verdict.search import best_micro_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from nanolint.diagnostics import Span
     from nanolint.lsp.steps import Share, Step
     from nanolint.rule.api import Rule
     from nanolint.rule.case import Case
     from nanolint.rule.context import Context
+    from nanolint.run.described import Described
     from nanolint.run.run import Run
     from nanolint.run.settled import Project, Setting
     from nanolint.source.suppressions import Suppression
@@ -71,7 +76,7 @@ def hover(context: Context, text: str, offset: int) -> Hover | None:
         described = context.settings.described
         if given is None or described is None:
             return None
-        return Hover(span, given_hover(given, described))
+        return Hover(span, given_markdown(given, described))
     end = context.project.settings_end
     if context.is_train_script and end is not None and offset > end:
         return None  # train.py itself at work
@@ -224,3 +229,66 @@ def rule_page(rule: Rule) -> str:
     page = _FENCE.sub(r"```\1", page_text(rule))
     url = page_url(rule.code)
     return page if url is None else f"{page.rstrip()}\n\n[{rule.code} on the web]({url})\n"
+
+
+LONGEST = 80  # characters of an equation
+
+
+def given_at(context: Context, name: str, row: int) -> Given | None:
+    """What is given under ``name`` in line ``row`` (from 1) of the file at hand."""
+    described = context.settings.described
+    for each in described.given if described is not None else ():
+        here = each.place.path == context.path and each.place.line == row
+        if here and name in (each.key, each.key.rpartition(".")[2]):
+            return each
+    return None
+
+
+def given_markdown(given: Given, described: Described) -> str:
+    """The value, the roles that it has or decides, and what it can be."""
+    return "\n\n".join(
+        [
+            f"**{given.key}** = {code(repr(given.value))}",
+            "\n".join(f"- {remark}" for remark in _remarks(given, described)),
+        ]
+    )
+
+
+def _remarks(given: Given, described: Described) -> Iterator[str]:
+    for role, term in described.roles.items():
+        if isinstance(term, NotKnown):
+            continue
+        if term == given:
+            yield f"the {role.value}"
+        elif given in leaves(term):
+            text = describe(term)
+            if len(text) <= LONGEST:
+                yield f"decides the {role.value}: {code(text)} = {term.value}"
+            else:
+                yield f"decides the {role.value}"
+    equation = described.equation
+    if equation is not None and equation.factor == given:
+        possible = what_it_can_be(equation, given)
+        if possible is not None:
+            yield possible
+
+
+def meaning_in(project: Project, key: str) -> str:
+    """What ``key`` stands for; empty where nobody says."""
+    known = meaning(key)
+    if known is not None:
+        return known
+    if project.train_script is None or key not in project.defaults:
+        return ""
+    return _comment(project.train_script, key)
+
+
+@memo
+def _comment(script: Path, key: str) -> str:
+    try:
+        text = read_source(script)
+    except Unusable:
+        return ""
+    line = assignment_line(text, key)
+    comment = None if line is None else comment_on_line(text, line.start)
+    return "" if comment is None else text[comment.start : comment.end].lstrip("#").strip()

@@ -12,7 +12,7 @@ from itertools import chain
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.lsp.micro_batch import micro_batch_span
+from nanolint.lsp.load import micro_batch_span
 from nanolint.source.values import Known
 from nanolint.tape.numbers import COUNTS as COUNTED
 from nanolint.verdict.verdict import Outcome

@@ -7,7 +7,7 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
-from nanolint.lsp import commands, documents, features, findings, lifecycle
+from nanolint.lsp import code_actions, commands, documents, features, lifecycle
 from nanolint.lsp.server import NanolintServer, StrictProtocol
 from nanolint.settings.schema import DEFAULT
 
@@ -29,7 +29,7 @@ def make_server() -> NanolintServer:
     server = NanolintServer()
     lifecycle.register(server)
     documents.register(server)
-    findings.register(server)
+    code_actions.register(server)
     features.register(server)
     commands.register(server)
     register(server)

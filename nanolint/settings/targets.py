@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.files import notes
-from nanolint.files.gitignore import matches
+from nanolint.files.repository import matches
 from nanolint.frozen import dataclass
 from nanolint.settings.schema import DEFAULT, Sourced
 from nanolint.settings.tables import SettingsError

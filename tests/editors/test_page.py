@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from nanolint.lsp.choosing import LIST_GPUS, SELECT_TARGET
-from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.hover import hover
-from nanolint.lsp.inlay_hints import inlay_hints
+from nanolint.lsp.load import code_lenses, inlay_hints
 from tests.support.lsp_configs import context_of
 from tests.support.repository import ROOT
 

@@ -9,9 +9,8 @@ from lsprotocol import types
 
 from nanolint.linting.engine import read
 from nanolint.linting.setup import Setup
-from nanolint.lsp.code_lens import code_lenses
 from nanolint.lsp.hover import hover
-from nanolint.lsp.inlay_hints import inlay_hints
+from nanolint.lsp.load import code_lenses, inlay_hints
 from nanolint.rule.context import Context
 from tests.support.editor import editing
 from tests.support.project_tree import write_project

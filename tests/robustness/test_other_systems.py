@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nanolint.files.gitignore import place_below
+from nanolint.files.repository import place_below
 from nanolint.settings import tables, targets
 from tests.support.command import nanolint
 

@@ -9,7 +9,7 @@ import pytest
 
 from nanolint.lsp.completion import complete
 from nanolint.lsp.hover import hover
-from nanolint.lsp.inlay_hints import inlay_hints
+from nanolint.lsp.load import inlay_hints
 from nanolint.trainers.nanogpt.project import NANOGPT
 from tests.support.lsp_configs import RULES, SMALL, context_of
 from tests.unit.lsp.test_cursor import TYPED

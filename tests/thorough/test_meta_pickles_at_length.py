@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanolint.trainers.nanogpt.vocabulary import vocabulary
+from nanolint.trainers.nanogpt.pickles import vocabulary
 
 if TYPE_CHECKING:
     import pytest

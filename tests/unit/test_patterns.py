@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nanolint.files.gitignore import matches
+from nanolint.files.repository import matches
 
 ROOT = Path("/project")
 

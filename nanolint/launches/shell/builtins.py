@@ -10,7 +10,7 @@ from nanolint.frozen import dataclass
 from nanolint.launches.commands import Argument, argument
 from nanolint.launches.placed import joined
 from nanolint.launches.shell.expand import NOWHERE, expand, one_word
-from nanolint.launches.shell.tokens import Array, Literal, Word
+from nanolint.launches.shell.tree import Array, Literal, Word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,19 +9,25 @@ from typing import TYPE_CHECKING
 
 from nanolint.launches.commands import Argument, Started, Stopped
 from nanolint.launches.placed import Placed, joined
-from nanolint.launches.shell.arithmetic import holds
 from nanolint.launches.shell.builtins import BUILTINS, Call, assign
-from nanolint.launches.shell.expand import expand
+from nanolint.launches.shell.expand import expand, holds
 from nanolint.launches.shell.parse import parse
-from nanolint.launches.shell.tokens import Literal
-from nanolint.launches.shell.tree import Branches, Chain, Command, For, Function, Group, While
+from nanolint.launches.shell.tree import (
+    Branches,
+    Chain,
+    Command,
+    For,
+    Function,
+    Group,
+    Literal,
+    While,
+)
 from nanolint.launches.shell.worlds import LIKELY, NO, YES, Status, World, hide, merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from nanolint.launches.shell.tokens import HereDocument, Word
-    from nanolint.launches.shell.tree import Block, Node
+    from nanolint.launches.shell.tree import Block, HereDocument, Node, Word
 
 MOST_BETWEEN_ROUNDS = 4  # worlds: what one round sets, the next mostly sets anew
 MOST_ROUNDS = 64  # of a loop

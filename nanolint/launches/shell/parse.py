@@ -6,21 +6,26 @@ import re
 from typing import TYPE_CHECKING
 
 from nanolint.launches.shell.split import split
-from nanolint.launches.shell.tokens import (
+from nanolint.launches.shell.tree import (
     REDIRECTIONS,
+    Branches,
+    Chain,
+    Command,
+    For,
+    Function,
+    Group,
     HereDocument,
     Literal,
     Operator,
     ShellError,
+    While,
     Word,
 )
-from nanolint.launches.shell.tree import Branches, Chain, Command, For, Function, Group, While
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from nanolint.launches.shell.tokens import Token
-    from nanolint.launches.shell.tree import Block, Node
+    from nanolint.launches.shell.tree import Block, Node, Token
 
 
 class Cursor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from nanolint.launches.shell.tokens import (
+from nanolint.launches.shell.tree import (
     Arithmetic,
     Array,
     Expansion,
@@ -18,7 +18,7 @@ from nanolint.launches.shell.tokens import (
 )
 
 if TYPE_CHECKING:
-    from nanolint.launches.shell.tokens import Part, Token
+    from nanolint.launches.shell.tree import Part, Token
 
 _BLANK = " \t\r"
 _ENDS_WORD = frozenset(" \t\r\n;&|<>()")

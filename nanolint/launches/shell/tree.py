@@ -1,13 +1,10 @@
-"""A shell script as a tree of commands."""
+"""A shell script as a tree of commands, which are words, each with its place."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from nanolint.frozen import dataclass
-
-if TYPE_CHECKING:
-    from nanolint.launches.shell.tokens import HereDocument, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +75,100 @@ class Group:
 
 Node: TypeAlias = "Command | Chain | Branches | For | While | Function | Group"
 Block: TypeAlias = "tuple[Node, ...]"
+
+
+REDIRECTIONS = frozenset({"<<<", "<<-", "&>>", "<<", ">>", "<&", ">&", "<>", ">|", "&>", "<", ">"})
+
+
+class ShellError(ValueError):
+    """A text that no shell would run. Its text is one line; ``offset`` is where it goes wrong."""
+
+    def __init__(self, reason: str, offset: int) -> None:
+        super().__init__(reason)
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """Characters that stand for themselves, in the text from ``start`` on where that is known."""
+
+    text: str
+    quoted: bool
+    start: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """A variable: ``$NAME``, ``${NAME:-default}``. ``source`` is how it is written."""
+
+    source: str
+    quoted: bool
+    name: str
+    operator: str = ""
+    default: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """``$((...))``; ``inside`` are the parts between the parentheses."""
+
+    source: str
+    inside: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """What only a run tells: ``$(date)``, ``${NAME//a/b}``, ``$RANDOM``'s kind."""
+
+    source: str
+    quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """The elements of ``NAME=(...)``."""
+
+    words: tuple[Word, ...]
+
+
+Part: TypeAlias = "Literal | Expansion | Arithmetic | Opaque | Array"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word, from the character ``start`` of the text up to ``end``."""
+
+    parts: tuple[Part, ...]
+    start: int
+    end: int
+
+    @property
+    def plain(self) -> str | None:
+        """The word where it is written without quotes and variables, as keywords are."""
+        if len(self.parts) == 1 and isinstance(self.parts[0], Literal) and not self.parts[0].quoted:
+            return self.parts[0].text
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """What stands between words; a newline is one, too."""
+
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class HereDocument:
+    """The lines below a command that it reads; ``quoted``: taken as they are written.
+
+    Each line stands in the text from one of ``starts`` on.
+    """
+
+    text: str
+    start: int
+    quoted: bool
+    starts: tuple[int, ...] = ()
+
+
+Token: TypeAlias = "Word | Operator | HereDocument"

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.files import door
-from nanolint.files.gitignore import place_below
-from nanolint.files.repository import root_of
+from nanolint.files.repository import place_below, root_of
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
 from nanolint.run.takers.launches import TESTS, Asked, changes, launches, may_be_followed

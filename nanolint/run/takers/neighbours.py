@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 from nanolint.cached import cached_property
 from nanolint.errors import Unusable
 from nanolint.files import door
-from nanolint.files.gitignore import Ignored, ignored_above
 from nanolint.files.notes import memo, unnoted
-from nanolint.files.repository import root_of
+from nanolint.files.repository import Ignored, ignored_above, root_of
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
 from nanolint.run.takers.commands import commands_in

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nanolint.lsp.code_lens import code_lenses
-from nanolint.lsp.inlay_hints import inlay_hints
+from nanolint.lsp.load import code_lenses, inlay_hints
 from tests.support.command import nanolint
 from tests.support.lsp_configs import context_of
 

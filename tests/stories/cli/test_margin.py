@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nanolint.lsp.code_lens import code_lenses
-from nanolint.lsp.inlay_hints import inlay_hints
+from nanolint.lsp.load import code_lenses, inlay_hints
 from nanolint.units import GIB, MIB, format_bytes
 from nanolint.verdict.verdict import Outcome
 from tests.support.command import nanolint

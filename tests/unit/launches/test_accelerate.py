@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.launches.slurm import Configured, read
+from nanolint.launches.launchers import Configured, read
 from tests.support.command import nanolint
 from tests.unit.trainers.written_scripts import MODEL
 

@@ -11,7 +11,7 @@ from nanolint.launches.script import find_launches
 from nanolint.launches.shell.expand import OWN_FOLDER
 
 if TYPE_CHECKING:
-    from nanolint.launches.found import Found
+    from nanolint.launches.launch import Found
 
 SCRIPT = """\
 #!/bin/bash

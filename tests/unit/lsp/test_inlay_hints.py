@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.lsp.code_lens import code_lenses
-from nanolint.lsp.inlay_hints import inlay_hints
+from nanolint.lsp.load import code_lenses, inlay_hints
 from nanolint.units import GIB
 from tests.support.lsp_configs import SMALL, context_of
 from tests.support.project_tree import TWICE, train_script, write_project

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nanolint.trainers.nanogpt.vocabulary import SIZE_LIMIT, vocabulary
+from nanolint.trainers.nanogpt.pickles import SIZE_LIMIT, vocabulary
 
 if TYPE_CHECKING:
     from pathlib import Path
