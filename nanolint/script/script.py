@@ -145,7 +145,7 @@ def _read(
         raise NotSymbolic("a value of the run is taken from a text")
     device.tape.printed = machine.printed.lines
     device.tape.trained = machine.seen.trained
-    device.tape.story = machine.teller.story()
+    device.tape.story = machine.teller.story(machine.trees(), machine.executed)
     device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
     more = (what for what, since in machine.at_most if _peaks_in_evaluation(device.tape, since))
     device.tape.doubts += islice(more, 1)

@@ -42,6 +42,7 @@ CHANGES = frozenset(
 )
 HARMLESS = ("torch.optim.lr_scheduler",)  # it sets rates
 ZEROES = frozenset({"zero_", "fill_"})
+SETS_BACK = frozenset({"zero_grad", "zero_", "_foreach_zero_"})
 NAMES = 3  # that are told
 TWICE = 2  # steps in a row, of which no gradient was set back in between
 LARGE = 1000  # of a threshold of a clip: it was multiplied by the scale
@@ -96,6 +97,7 @@ class Steps:
         self.last = 0  # the moment of the latest
         self.kept: dict[int, int] = {}  # of each gradient: the steps in a row that found it kept
         self.names: dict[int, str] = {}
+        self.storages: dict[int, int] = {}
 
 
 class Teller(Listener):
@@ -147,11 +149,11 @@ class Teller(Listener):
     # Modes and forward passes.
 
     def sets_mode(self, module: Instance, *, trains: bool) -> None:
-        self._has_evaluated = False
         if trains:
             self._evals.pop(id(module), None)
         else:
             self._evals[id(module)] = self._here()
+            self._has_evaluated = False
 
     def enters(self, module: Instance) -> None:
         super().enters(module)
@@ -335,10 +337,8 @@ class Teller(Listener):
             gradient = None if holder is None else holder.gradient
             if holder is None or gradient is None:
                 continue
-            changed = self._put.get(id(holder), 0)
-            if gradient.storage is not None:
-                changed = max(changed, self._zeroed.get(id(gradient.storage), 0))
-            is_kept = steps.count > 0 and changed <= steps.last
+            steps.storages[id(holder)] = id(gradient.storage)
+            is_kept = steps.count > 0 and self._changed(id(holder), steps) <= steps.last
             steps.kept[id(holder)] = steps.kept.get(id(holder), 0) + 1 if is_kept else 0
             steps.names[id(holder)] = gradient.role.label.removeprefix("gradient of ")
         if steps.count > 0:
@@ -377,9 +377,17 @@ class Teller(Listener):
                 self._tell(told)
         self._forwards = [each for each in self._forwards if self._done < each.steps + steps]
 
+    def _changed(self, holder: int, steps: Steps) -> int:
+        """Returns the moment when a gradient was set, taken, or filled with zeros; 0: never."""
+        return max(self._put.get(holder, 0), self._zeroed.get(steps.storages[holder], 0))
+
     def _tell_kept(self) -> None:
         for each in self._steps.values():
-            kept = [key for key, times in each.kept.items() if TWICE <= times == each.count - 1]
+            kept = [
+                key
+                for key, times in each.kept.items()
+                if TWICE <= times == each.count - 1 and self._changed(key, each) <= each.last
+            ]
             if kept:
                 names = tuple(each.names[key] for key in kept[:NAMES])
                 numbers = len(kept), len(each.kept)
@@ -394,9 +402,10 @@ class Teller(Listener):
     def _tell(self, told: Told) -> None:
         self._told.setdefault((told.what, told.place[:1], told.words), told)
 
-    def story(self) -> Story:
-        """All that was told."""
-        self._tell_kept()
+    def story(self, trees: Iterable[ast.Module], executed: set[int]) -> Story:
+        """Returns all that was told. ``executed`` are the statements of these that were read."""
+        if not any(id(node) not in executed for each in trees for node in _zeroing(each)):
+            self._tell_kept()
         self._drop_unused(1)
         return Story(tuple(self._told.values()), self._is_whole)
 
@@ -464,6 +473,22 @@ def _learns(value: Value) -> bool:
     if isinstance(value, Tensor):
         return value.requires_grad
     return isinstance(value, Instance) and "param_groups" in value.attributes
+
+
+@of_node
+def _zeroing(tree: ast.AST) -> tuple[ast.stmt, ...]:
+    """The statements that may set gradients back, and have no others in them."""
+    return tuple(
+        each
+        for each in ast.walk(tree)
+        if isinstance(each, (ast.Expr, ast.Assign)) and any(map(_sets_back, ast.walk(each)))
+    )
+
+
+def _sets_back(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Attribute):
+        return False
+    return node.attr in SETS_BACK or (node.attr == "grad" and isinstance(node.ctx, ast.Store))
 
 
 @of_node

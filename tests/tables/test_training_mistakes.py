@@ -1,0 +1,296 @@
+"""Mistakes that are planted one at a time into ordinary loops: which rule names each.
+
+Each dialect is a correct loop with slots. A mistake is other text in some of them; the same one is
+planted into every dialect that has the slot.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nanolint.gpus.lookup import find
+from nanolint.linting.engine import lint
+from nanolint.linting.setup import Setup
+from nanolint.run.settled import Options
+from tests.support.harness import CODES, RULES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRAINING = tuple(rule for rule in RULES if rule.code.startswith("NL5"))
+
+MODEL = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+WORDS, DIM, HEADS, ROWS, ACCUM, STEPS = 8192, 256, 4, 8, 4, 200
+
+
+class Mix(nn.Module):
+    def __init__(self, drop):
+        super().__init__()
+        self.drop = drop
+        self.qkv = nn.Linear(DIM, 3 * DIM)
+        self.out = nn.Linear(DIM, DIM)
+
+    def forward(self, x):
+        b, t, _ = x.shape
+        q, k, v = self.qkv(x).view(b, t, 3, HEADS, -1).permute(2, 0, 3, 1, 4)
+        p = {p}
+        y = F.scaled_dot_product_attention(q, k, v, dropout_p=p, is_causal=True)
+        y = self.out(y.transpose(1, 2).reshape(b, t, DIM))
+        return x + {dropped}
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(WORDS, DIM)
+        self.mix = Mix(0.1)
+        self.drop = nn.Dropout(0.1)
+        self.head = nn.Linear(DIM, WORDS)
+
+    def forward(self, x, y):
+        logits = {logits}
+        return F.cross_entropy(logits.flatten(0, 1), y.flatten(){reduction})
+
+
+def batch():
+    x = torch.randint(WORDS, (ROWS, 257), device="cuda")
+    return x[:, :-1], x[:, 1:]
+
+
+net = Net().cuda()
+"""
+EVALUATE = """
+
+{no_grad}
+def evaluate():
+    {evals}
+    total = 0.0
+    for _ in range(8):
+        total = total + net(*batch()){item}
+    {trains}
+    return total / 8
+
+
+"""
+SCALER = (
+    MODEL
+    + """opt = torch.optim.AdamW(net.parameters(), lr=3e-4)
+scaler = torch.amp.GradScaler("cuda")
+"""
+    + EVALUATE
+    + """for step in range(STEPS):
+    if step % 50 == 0:
+        print(step, float(evaluate()))
+    for part in range(ACCUM):
+        with torch.autocast("cuda", torch.{half}):
+            loss = net(*batch())
+        {divide}
+        scaler.scale(loss).backward()
+        {early}
+    {unscale}
+    {clip}
+    {step}
+    scaler.update()
+    {zero}
+"""
+)
+PLAIN = (
+    MODEL
+    + "opt = torch.optim.AdamW(net.parameters(), lr=3e-4)\n"
+    + EVALUATE
+    + """for step in range(STEPS):
+    if step % 50 == 0:
+        print(step, float(evaluate()))
+    for part in range(ACCUM):
+        with torch.autocast("cuda", torch.{half}):
+            loss = net(*batch())
+        {divide}
+        loss.backward()
+        {early}
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    {step}
+    {zero}
+"""
+)
+FUNCTIONS = (
+    MODEL
+    + EVALUATE
+    + """class Trainer:
+    def __init__(self, net):
+        self.net = net
+        self.opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+
+    def one_pass(self):
+        loss = self.net(*batch())
+        {divide}
+        loss.backward()
+        return loss.detach()
+
+    def finish(self):
+        opt = self.opt
+        {step}
+        {zero}
+
+    def one_step(self, step):
+        if step % 50 == 0:
+            print(step, float(evaluate()))
+        for part in range(ACCUM):
+            self.one_pass()
+            opt = self.opt
+            {early}
+        self.finish()
+
+
+trainer = Trainer(net)
+for step in range(STEPS):
+    trainer.one_step(step)
+"""
+)
+ACCELERATE = (
+    MODEL.replace("import torch\n", "import torch\nfrom accelerate import Accelerator\n", 1)
+    + """accelerator = Accelerator(mixed_precision="fp16")
+opt = torch.optim.AdamW(net.parameters(), lr=3e-4)
+net, opt = accelerator.prepare(net, opt)
+"""
+    + EVALUATE
+    + """for step in range(STEPS):
+    if step % 50 == 0:
+        print(step, float(evaluate()))
+    for part in range(ACCUM):
+        loss = net(*batch())
+        {divide}
+        accelerator.backward(loss)
+        {early}
+    {clip_accelerated}
+    {step}
+    {zero}
+"""
+)
+PARALLEL = PLAIN.replace(
+    "net = Net().cuda()\n",
+    """torch.distributed.init_process_group("nccl")
+net = Net().cuda()
+net = nn.parallel.DistributedDataParallel(net, device_ids=[0])
+""",
+)
+DIALECTS = {
+    "scaler": SCALER,
+    "plain": PLAIN,
+    "functions": FUNCTIONS,
+    "accelerate": ACCELERATE,
+    "parallel": PARALLEL,
+}
+CORRECT = {
+    "p": "self.drop if self.training else 0.0",
+    "dropped": "F.dropout(y, self.drop, self.training)",
+    "logits": "self.head(self.drop(self.mix(self.table(x))))",
+    "reduction": "",
+    "no_grad": "@torch.no_grad()",
+    "evals": "net.eval()",
+    "item": ".item()",
+    "trains": "net.train()",
+    "half": "bfloat16",
+    "divide": "loss = loss / ACCUM",
+    "early": "pass",
+    "unscale": "scaler.unscale_(opt)",
+    "clip": "nn.utils.clip_grad_norm_(net.parameters(), 1.0)",
+    "clip_accelerated": "accelerator.clip_grad_norm_(net.parameters(), 1.0)",
+    "step": "opt.step()",
+    "zero": "opt.zero_grad(set_to_none=True)",
+}
+OF_SCALER = {"half": "float16", "step": "scaler.step(opt)"}
+
+# The code that names it, and the slots that it changes; None: no rule names it so far.
+MISTAKES: dict[str, tuple[str | None, dict[str, str]]] = {
+    "nothing sets gradients back": ("NL504", {"zero": "pass"}),
+    # Two steps in a row are to be seen, and one of the three that are read is the first.
+    "gradients are set back after the first step alone": (
+        None,
+        {"zero": "step == 0 and opt.zero_grad()"},
+    ),
+    "half of the gradients are set back": (
+        "NL504",
+        {"zero": "[setattr(p, 'grad', None) for p in net.parameters() if p.ndim > 1]"},
+    ),
+    "the sum of means": ("NL503", {"divide": "pass"}),
+    "the sum of means, if another name is divided": (
+        "NL503",
+        {"divide": "shown = loss / ACCUM"},
+    ),
+    "clips before it unscales": ("NL505", {"unscale": "pass"}),
+    "clips values before it unscales": (
+        "NL505",
+        {"unscale": "pass", "clip": "nn.utils.clip_grad_value_(net.parameters(), 0.5)"},
+    ),
+    "clips, then unscales": (
+        "NL505",
+        {
+            "unscale": "nn.utils.clip_grad_norm_(net.parameters(), 1.0)",
+            "clip": "scaler.unscale_(opt)",
+        },
+    ),
+    "clips scaled gradients of accelerate": (
+        "NL505",
+        {"clip_accelerated": "nn.utils.clip_grad_norm_(net.parameters(), 1.0)"},
+    ),
+    "attention drops in evaluation": ("NL506", {"p": "self.drop"}),
+    "a function drops in evaluation": ("NL506", {"dropped": "F.dropout(y, self.drop)"}),
+    "train() is missing": ("NL507", {"trains": "pass"}),
+    "train() of another module": ("NL507", {"trains": "nn.Linear(2, 2).train()"}),
+    "probabilities": ("NL516", {"logits": CORRECT["logits"] + ".softmax(-1)"}),
+    "probabilities, cast": ("NL516", {"logits": f"F.softmax({CORRECT['logits']}, -1).float()"}),
+    "evaluates with a graph": ("NL501", {"no_grad": "", "item": ""}),
+    "a loss that keeps its graph": ("NL501", {"no_grad": "torch.manual_seed(0)\n\n", "item": ""}),
+    "float16 and no scaler": ("NL512", {"half": "float16"}),
+    "steps in each pass": ("NL517", {"early": "opt.step()", "step": "pass"}),
+    "targets are the inputs": (None, {"logits": "self.head(self.drop(self.mix(self.table(y))))"}),
+    "attention sees what follows": (None, {"p": "0.0 * torch.tensor(1.0).numel()"}),
+}
+# Where a mistake is none, or the loop is another one.
+NOT_IN = {
+    ("float16 and no scaler", "scaler"),
+    ("steps in each pass", "scaler"),  # its scaler updates after the step
+    ("clips values before it unscales", "plain"),
+}
+
+
+def script(dialect: str, slots: dict[str, str]) -> str:
+    """The loop of a dialect with some slots filled otherwise."""
+    of_dialect = OF_SCALER if dialect == "scaler" else {}
+    return textwrap.dedent(DIALECTS[dialect].format(**{**CORRECT, **of_dialect, **slots}))
+
+
+def found(folder: Path, text: str) -> set[str]:
+    """The codes of the training rules that speak."""
+    path = folder / "train.py"
+    path.write_text(text, encoding="utf-8")
+    targets = (find("a100-80gb"),)
+    setup = Setup(rules=TRAINING, known_codes=CODES, targets=targets, options=Options())
+    report = lint(text, path, setup)
+    return {each.code for each in report.diagnostics if each.code.startswith("NL5")}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_correct_loop_is_silent(dialect: str, tmp_path: Path) -> None:
+    assert found(tmp_path, script(dialect, {})) == set()
+
+
+PLANTED = [
+    pytest.param(dialect, mistake, id=f"{dialect}: {mistake}")
+    for mistake, (_, slots) in MISTAKES.items()
+    for dialect, text in DIALECTS.items()
+    if (mistake, dialect) not in NOT_IN and all(f"{{{slot}}}" in text for slot in slots)
+]
+
+
+@pytest.mark.parametrize(("dialect", "mistake"), PLANTED)
+def test_a_planted_mistake_is_named(dialect: str, mistake: str, tmp_path: Path) -> None:
+    code, slots = MISTAKES[mistake]
+    assert found(tmp_path, script(dialect, slots)) == ({code} if code else set())
