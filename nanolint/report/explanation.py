@@ -51,6 +51,7 @@ RUN_KEYS = (
     *("init_from", "device", "attention", "effective_batch_size", "tokens_per_iter"),
 )
 PARAMETERS = ("parameters", "parameters_reported")
+OF_READING = ("block_size", "tokens_per_iter", "vocab_size")  # 0 if only a reading tells them
 TOLD = (Role.CONTEXT, *SHAPE)  # by what the script does with its values
 
 
@@ -122,8 +123,7 @@ class Explanation:
         found = {key: run.value(key) for key in RUN_KEYS}
         found |= {key: getattr(run, key) if run.has_sizes else None for key in PARAMETERS}
         found["attention"] = attention_word(run, self.target)
-        if not run.block_size:
-            found |= {"block_size": None, "tokens_per_iter": None}
+        found |= {key: found[key] or None for key in OF_READING}
         described = self.resolution.described
         if described is None:
             return found
@@ -149,7 +149,7 @@ class Explanation:
             value = setting.value.value
         else:
             run = self.resolution.run
-            value = None if run is None else run.value(name)
+            value = self._run(run)[name] if run else None
         return {
             "key": key,
             "value": value,

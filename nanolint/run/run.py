@@ -116,7 +116,8 @@ class Run:
     @property
     def has_sizes(self) -> bool:
         """Whether all sizes are known that the parameters of nanoGPT's own model follow from."""
-        return None not in (self.sizes.n_layer, self.sizes.n_embd, self.sizes.bias)
+        known = min(self.block_size, self.vocab_size) > 0
+        return known and None not in (self.sizes.n_layer, self.sizes.n_embd, self.sizes.bias)
 
     @property
     def parameters(self) -> int:

@@ -296,5 +296,4 @@ class Alternatives(ByText):
 
 def _scales(run: Run) -> bool:
     """Whether it is about known what it takes with other sizes: they are nanoGPT's."""
-    known = min(run.block_size, run.vocab_size, run.batch_size) > 0
-    return known and run.has_sizes and run.on_gpu and not run.eval_only
+    return run.batch_size > 0 and run.has_sizes and run.on_gpu and not run.eval_only

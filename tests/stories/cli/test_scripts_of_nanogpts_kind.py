@@ -96,6 +96,14 @@ def test_a_size_that_the_script_computes_is_not_known_of_the_run() -> None:
     assert (run["bias"], run["parameters"], run["parameters_reported"]) == (None, None, None)
 
 
+def test_a_vocabulary_that_only_its_reading_tells_is_not_known_of_the_run() -> None:
+    counted = SETUP.replace("50304 if letters is None else letters", "sum(1 for _ in range(512))")
+    found = explained(train_script(setup=counted))
+    assert found["trust"] == "read"
+    run, role = found["run"], found["roles"]["vocabulary"]
+    assert (run["vocab_size"], run["parameters"], role["value"]) == (None, None, None)
+
+
 def test_a_script_whose_model_is_not_there_has_no_number() -> None:
     write_project(Path(), {"config/a.py": SMALL})
     Path("model.py").unlink()
