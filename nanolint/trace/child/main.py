@@ -90,7 +90,7 @@ def _choose_kernels(torch: Any) -> str | None:
 def _trace(request: dict[str, Any]) -> dict[str, Any]:
     import torch
 
-    from . import compiling, history, opened
+    from . import compiling, history, opened, silent
     from .later import Later
     from .phases import Phases
     from .stand_ins import StandIns
@@ -150,6 +150,7 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
         "skipped": list(stand_ins.skipped),
         "invented": [
             *stand_ins.invented,
+            *silent.asked(),
             *(
                 f"{name} = {value:,}, to come to what is later"
                 for jump in later.jumped

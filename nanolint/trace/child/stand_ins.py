@@ -14,6 +14,7 @@ import torch
 
 from .attention import attend_by_cudnn
 from .finite import say_finite
+from .silent import SilentLoggers, say_what_the_card_is
 
 TOKENS = 1 << 24  # in a file of tokens that is missing
 PATIENCE = timedelta(days=1)  # --timeout ends a trace before
@@ -40,6 +41,7 @@ class StandIns:
         self._numbers_on_the_card()
         self._no_checks()
         _no_drawing()
+        say_what_the_card_is()
         attend_by_cudnn()
         say_finite()
         _alone()
@@ -84,6 +86,7 @@ class StandIns:
             "HF_DATASETS_OFFLINE": "1", "MLFLOW_TRACKING_URI": "", "COMET_MODE": "disabled",
             "TQDM_DISABLE": "1", "TOKENIZERS_PARALLELISM": "false",
         }  # fmt: skip
+        SilentLoggers(self.invented).install()
 
     def _missing_tokens(self) -> None:
         try:
