@@ -250,8 +250,6 @@ MISTAKES: dict[str, tuple[str | None, dict[str, str]]] = {
     "a loss that keeps its graph": ("NL501", {"no_grad": "torch.manual_seed(0)\n\n", "item": ""}),
     "float16 and no scaler": ("NL512", {"half": "float16"}),
     "steps in each pass": ("NL517", {"early": "opt.step()", "step": "pass"}),
-    "targets are the inputs": (None, {"logits": "self.head(self.drop(self.mix(self.table(y))))"}),
-    "attention sees what follows": (None, {"p": "0.0 * torch.tensor(1.0).numel()"}),
 }
 # Where a mistake is none, or the loop is another one.
 NOT_IN = {
