@@ -99,6 +99,7 @@ class Explanation:
             "largest_allocation": (
                 {"name": largest.name, "bytes": largest.nbytes} if largest else None
             ),
+            "stop": self.resolution.stop.told if self.resolution.stop else None,
             "fits": verdict.fits if verdict else None,
             "oom": oom_json(verdict.oom) if verdict and verdict.oom else None,
             "ways_out": _ways_out(verdict, self.ways_out),

@@ -70,6 +70,12 @@ class Stop:
         return self.when == AFTER
 
     @property
+    def told(self) -> str:
+        """``in step 6: NameError: name 'x' is not defined (train.py:36)``."""
+        place = f" ({self.lines[0].path}:{self.lines[0].number})" if self.lines else ""
+        return f"{self.when}: {self.text}{place}"
+
+    @property
     def text(self) -> str:
         """``RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)``."""
         return f"{self.exception}: {self.words}" if self.words else self.exception

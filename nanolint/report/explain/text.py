@@ -49,6 +49,8 @@ def render(
             printer.line((printable(name), "bold underline"))
         else:
             printer.blank()
+        if (stop := case.resolution.stop) is not None:
+            printer.paragraph(("the run stops ", "bold red"), text=stop.told, indent="  ")
         if told := answer(case, usual):
             printer.line(printable(told))
         if shown is None or not _same(shown, case.resolution):

@@ -40,6 +40,7 @@ SHAPE: dict[str, Any] = {
         *["logits_and_loss", "inputs", "workspace"],
     ],
     "largest_allocation": ["name", "bytes"],
+    "stop": None,
     "fits": None,
     "oom": None,
     "ways_out": None,

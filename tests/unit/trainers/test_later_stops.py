@@ -45,6 +45,9 @@ def test_the_step_is_named(tmp_path: Path, test: str, line: str, said: str) -> N
     assert f"the run stops {said}: " in done.out
     found = explained(tmp_path, script.read_text("utf-8"), card="rtx-4090")
     assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["stop"].startswith(f"{said}: ") and found["stop"].endswith("(train.py:14)")
+    shown = nanolint("explain", str(script), "--gpu=rtx-4090").out.splitlines()
+    assert shown[1].startswith(f"the run stops {said}: ")
 
 
 def test_what_fails_after_the_last_step_is_a_warning(tmp_path: Path) -> None:
