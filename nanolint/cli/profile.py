@@ -165,9 +165,8 @@ def profile(
     Returns where it stands, the profile, and whether it knows all micro-batches between its lowest
     and its highest.
     """
-    from nanolint.profiles.profiles import FOLDER, digest_of
+    from nanolint.profiles.profiles import FOLDER, digest_of, free_keys, weights
     from nanolint.profiles.traced import places_of
-    from nanolint.profiles.weights import free_keys, weights
     from nanolint.run.profile import Profile
     from nanolint.run.profile_file import write
     from nanolint.trace.guarded import CannotTrace

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.torch.calling import native
 from nanolint.interpreter.values import Class, Instance, Namespace, Native, Static
+from nanolint.tensors.ops.attention_kernels import flash_attn_func
 from nanolint.tensors.ops.creation import zeros
-from nanolint.tensors.ops.flash_three import flash_attn_func
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

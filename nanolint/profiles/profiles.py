@@ -1,9 +1,5 @@
-"""The recorded profile of a run: found beside its script, and held against its files and settings.
-
-A profile speaks of the files whose digests it has and of the settings it names. Where one of them
-has changed it is stale, and gives no number; another card or release than it was traced for is a
-doubt.
-"""
+"""The recorded profile of a run: found beside its script, and held against its files and
+settings."""
 
 from __future__ import annotations
 
@@ -19,22 +15,28 @@ from nanolint.errors import Unusable
 from nanolint.files.door import is_file, names, read_bytes
 from nanolint.frozen import dataclass
 from nanolint.gpus.abilities import refuses_float8
-from nanolint.profiles.weights import OFF, SWITCHES, UNKNOWN, free_keys, weighs
-from nanolint.run.profile_file import MOST_BYTES, NotAProfile, digest, head, read
+from nanolint.run.equation import NotKnown
+from nanolint.run.flags import literal, plain_name
+from nanolint.run.profile_file import LONGEST_TEXT, MOST_BYTES, NotAProfile, digest, head, read
 from nanolint.run.program import Profiled
+from nanolint.run.terms import Surface
 from nanolint.run.trust import Doubt, Subject
-from nanolint.run.variables import NEW, OLD, by_name
+from nanolint.run.variables import NEW, OLD, by_name, telling
 from nanolint.source.text import Undecodable, decode
+from nanolint.source.values import Known
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import TypeAlias
 
     from nanolint.gpus.gpu import Gpu
+    from nanolint.run.described import Described
     from nanolint.run.profile import Profile
     from nanolint.run.profile_file import Head
+    from nanolint.run.settled import Options, Setting
     from nanolint.run.terms import Place
+    from nanolint.source.values import Scalar
 
     Places: TypeAlias = Mapping[str, Place]
 
@@ -224,3 +226,90 @@ def _doubts(profile: Profile, situation: Situation) -> Iterator[tuple[Subject, s
         yield Subject.PIECE, f"it was compiled for {profile.sm_count} multiprocessors"
     if situation.torch not in (None, profile.release):
         yield Subject.TORCH, f"it was traced with torch {profile.torch.partition('+')[0]}"
+
+
+UNKNOWN = "not known: "
+ON, OFF = "on", "off"
+GIVEN = "given"  # a flag without a value
+ROLES = ("batch_size", "gradient_accumulation_steps")
+
+# Numbers of the schedule, words for people and where tokens lie: nothing on the card has their
+# size. Evaluations are traced whether there are few or many.
+WITHOUT_WEIGHT = frozenset(
+    {
+        *("learning_rate", "min_lr", "max_iters", "warmup_iters", "lr_decay_iters", "decay_lr"),
+        *("weight_decay", "beta1", "beta2", "seed", "out_dir", "log_interval"),
+        *("eval_interval", "eval_iters", "always_save_checkpoint"),
+        *("num_iterations", "max_steps", "warmup_steps", "save_every", "output_dir", "run"),
+        *("learning_rate_decay_frac", "final_lr_frac", "warmup_ratio", "warmdown_ratio"),
+        *("input_bin", "input_val_bin", "core_metric_max_per_task", "model_tag"),
+    }
+)
+# How often something is done beside training: never, where the number is not above zero.
+SWITCHES = frozenset({"eval_every", "val_loss_every", "sample_every", "core_metric_every"})
+
+
+def free_keys(*keys: str | None) -> frozenset[str]:
+    """The settings that a profile is a function of: of these keys, and the roles they have."""
+    return frozenset(filter(None, keys)) | frozenset(ROLES)
+
+
+def weighs(key: str, free: Collection[str]) -> bool:
+    """Whether memory may follow a setting that the profile is no function of."""
+    return not (
+        key in free or key in WITHOUT_WEIGHT or key.startswith("wandb") or key.endswith("_lr")
+    )
+
+
+def weights(
+    settings: Mapping[str, Setting],
+    free: Collection[str],
+    options: Options,
+    described: Described | None = None,
+    told: Iterable[tuple[str, Scalar | NotKnown]] = (),
+) -> dict[str, str]:
+    """The settings that a profile is of: each key with its value as Python writes it.
+
+    Of a script that is its own config, which is ``described``, those that come from outside, which
+    it is ``told`` of: its files say the rest.
+    """
+    given = _of_config(settings) if described is None else _of_script(described, options, told)
+    found = {key: text[:LONGEST_TEXT] for key, text in given if weighs(key, free)}
+    for name, text in telling(options.line):
+        found.setdefault(name, repr(text)[:LONGEST_TEXT])
+    return dict(sorted(found.items()))
+
+
+def _of_config(settings: Mapping[str, Setting]) -> Iterator[tuple[str, str]]:
+    for key, setting in settings.items():
+        value = setting.value
+        if key == "grad_clip" and isinstance(value, Known):
+            yield key, "no clipping" if value.value == 0 else "clipping"
+        else:
+            text = repr(value.value) if isinstance(value, Known) else f"{UNKNOWN}{value.reason}"
+            yield key, text
+
+
+def _of_script(
+    described: Described, options: Options, told: Iterable[tuple[str, Scalar | NotKnown]]
+) -> Iterator[tuple[str, str]]:
+    for given in described.given:
+        key = plain_name(given.key)
+        if given.surface is Surface.VARIABLE:
+            yield key, repr(given.value)
+        elif given.surface is Surface.ARGUMENT and key in SWITCHES:
+            yield key, _switch(given.value)
+    for place, text in enumerate(options.line.alone, 1):
+        yield f"argument {place}", repr(text)
+    for name, value in told:
+        key = plain_name(name)
+        if isinstance(value, NotKnown):
+            yield key, f"{UNKNOWN}{value}"
+        elif key in SWITCHES:
+            yield key, _switch(literal(value))
+        else:
+            yield key, GIVEN if value is None else repr(literal(value))
+
+
+def _switch(value: Scalar) -> str:
+    return OFF if value is None or (isinstance(value, (int, float)) and value <= 0) else ON

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nanolint.profiles.profiles import Situation, find_profile
-from nanolint.profiles.weights import ROLES, weights
+from nanolint.profiles.profiles import ROLES, Situation, find_profile, weights
 from nanolint.run.coverage import timed_products
 from nanolint.run.flags import plain_name
 from nanolint.run.settled import Unresolved

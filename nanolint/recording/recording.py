@@ -28,12 +28,12 @@ from nanolint.run.program import Profiled, ReadScript
 from nanolint.run.run import Attention, Run
 from nanolint.script.played import representative
 from nanolint.script.settled import COUNTED, numbers_of, settled, without_numbers
-from nanolint.tape.constants import DEFAULT_SM_COUNT
 from nanolint.tape.lasting import Answers, lasting
 from nanolint.tape.located import Located
 from nanolint.tape.numbers import counting, without
 from nanolint.tape.profile import profiled
 from nanolint.tape.tape import Tape
+from nanolint.tape.torch import DEFAULT_SM_COUNT
 from nanolint.tape.turns import turn
 from nanolint.tensors.device import Asked, Card, Followed
 

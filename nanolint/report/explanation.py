@@ -39,7 +39,7 @@ def attention_word(run: Run, target: Machine | None) -> str:
     size = run.sizes.head_size
     if not prefers or run.attention is not Attention.FLASH or size is None:
         return run.attention.value  # of a script that is read no head is known, and none is shown
-    from nanolint.tensors.ops.cudnn_attention import is_able
+    from nanolint.tensors.ops.attention_kernels import is_able
 
     takes = is_able(size, size, run.sizes.dropout or 0.0, run.torch, learns=True)
     return CUDNN if takes else run.attention.value

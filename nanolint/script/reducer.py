@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.interpreter.torch import modules
 from nanolint.interpreter.values import Manager, Namespace, Native, Unknown
-from nanolint.tape.constants import DDP_BUCKET_BYTES, DDP_FIRST_BUCKET_BYTES
 from nanolint.tape.tape import ROUNDING, Component
+from nanolint.tape.torch import DDP_BUCKET_BYTES, DDP_FIRST_BUCKET_BYTES
 from nanolint.tensors.dtypes import INT32, INT64, UINT8
 from nanolint.tensors.layout import contiguous_strides
 from nanolint.tensors.role import role

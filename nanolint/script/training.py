@@ -24,9 +24,9 @@ from nanolint.interpreter.watched import Watched
 from nanolint.run.stop import Cause
 from nanolint.source.python import python_tree
 from nanolint.source.updates import STEP, updates
-from nanolint.tape.constants import GRAD_NORM_CHUNK
 from nanolint.tape.symbolic import Symbolic
 from nanolint.tape.tape import Component
+from nanolint.tape.torch import GRAD_NORM_CHUNK
 from nanolint.tensors.dtypes import FLOAT32, FLOAT64
 from nanolint.tensors.names import METHODS
 from nanolint.tensors.ops.pointwise import mul

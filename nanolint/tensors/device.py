@@ -15,9 +15,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
-from nanolint.tape.constants import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
 from nanolint.tape.symbolic import Formulas, is_symbolic, of_formulas
 from nanolint.tape.tape import Component
+from nanolint.tape.torch import DEFAULT_SM_COUNT, DEFAULT_SM_THREADS
 from nanolint.tensors.dtypes import FLOAT32
 
 if TYPE_CHECKING:

@@ -25,11 +25,8 @@ from nanolint.tensors.ops import (
     einops,
     einsum,
     embedding,
-    exponentials,
     indexing,
     inplace,
-    inplace_indexing,
-    inverses,
     joining,
     linear,
     linear_cross_entropy,
@@ -41,11 +38,9 @@ from nanolint.tensors.ops import (
     scans,
     sorting,
     unary,
-    variance,
     views,
     windows,
 )
-from nanolint.tensors.words import worded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,16 +82,16 @@ EITHER: dict[str, Function] = {
     **_own(pointwise, "addcmul"),
     **_own(comparison, "bitwise_not masked_fill where clamp clamp_min clamp_max tril triu"),
     **_own(comparison, "isinf isfinite"),
-    **_own(exponentials, "exp exp2 expm1 log log2 log10 log1p logaddexp"),
+    **_own(unary, "exp exp2 expm1 log log2 log10 log1p logaddexp"),
     **_own(unary, "sqrt rsqrt reciprocal sin cos tan abs erf erfc sinh cosh atan"),
     "arctan": unary.atan,
-    **_own(inverses, "logit asin acos asinh acosh atanh atan2"),
-    **{f"arc{name[1:]}": getattr(inverses, name) for name in ("asin", "acos", "atan2")},
-    **{f"arc{name[1:]}": getattr(inverses, name) for name in ("asinh", "acosh", "atanh")},
+    **_own(unary, "logit asin acos asinh acosh atanh atan2"),
+    **{f"arc{name[1:]}": getattr(unary, name) for name in ("asin", "acos", "atan2")},
+    **{f"arc{name[1:]}": getattr(unary, name) for name in ("asinh", "acosh", "atanh")},
     **_own(unary, "sign floor ceil round trunc pow square nan_to_num"),
     **_own(activations, "sigmoid tanh relu"),
     **_own(reductions, "sum mean amax amin prod logsumexp any all norm"),
-    **_own(variance, "var std var_mean"),
+    **_own(reductions, "var std var_mean"),
     **_own(reductions, "count_nonzero"),
     **_own(scans, "cumsum cumprod"),
     **_own(sorting, "topk sort argsort max min argmax argmin multinomial bincount cummax cummin"),
@@ -212,7 +207,7 @@ METHODS: dict[str, Function] = {
     "new_empty": partial(creation.new_zeros, fill_value=None),
     **_own(inplace, "copy_ fill_ zero_ add_ sub_ mul_ div_ masked_fill_ addmm_ clamp_ relu_ lerp_"),
     **_own(inplace, "clamp_min_ clamp_max_"),
-    **_own(inplace_indexing, "scatter_ scatter_add_ index_add_ index_copy_ index_put_"),
+    **_own(inplace, "scatter_ scatter_add_ index_add_ index_copy_ index_put_"),
     "index_fill_": inplace.quietly,
     "fill_diagonal_": inplace.quietly,
     "clip_": inplace.clamp_,
@@ -222,7 +217,7 @@ METHODS: dict[str, Function] = {
     "where": comparison.chosen,
     **_own(draws, "bernoulli_ normal_"),
     **{each: partial(draws.drawn_, how=each) for each in ("uniform_", "random_", "trunc_normal_")},
-    **_in_place(exponentials, "exp"),
+    **_in_place(unary, "exp"),
     **_in_place(unary, "sqrt rsqrt reciprocal abs sign pow square floor round"),
     **_in_place(activations, "tanh sigmoid"),
     **_in_place(pointwise, "neg"),
@@ -258,7 +253,7 @@ METHODS: dict[str, Function] = {
     "__getitem__": indexing.getitem,
     "__iter__": lambda x: iter(parts.unbind(x)),
     "__len__": lambda x: x.shape[0],
-    "__setitem__": inplace_indexing.setitem,
+    "__setitem__": inplace.setitem,
 }
 
 # x.NAME, without a call.
@@ -303,3 +298,65 @@ def call(function: Function, args: tuple[Any, ...], options: dict[str, Any], dev
 
 
 _MAKERS = frozenset(MAKERS.values())
+
+
+FIRST = ("input", "self", "tensor", "a")  # what the first tensor is called, which is ``x`` here
+
+# Of every function, and of some; NumPy's words are among them, which PyTorch takes as well.
+ANY = {"axis": "dim", "keepdims": "keepdim"}
+OWN: dict[Callable[..., Any], dict[str, str]] = {
+    comparison.where: {"input": "x", "self": "x"},
+    linear.tensordot: {"b": "other"},
+    parts.split: {"split_size": "split_size_or_sections"},
+    sorting.max: {"other": "dim"},
+    sorting.min: {"other": "dim"},
+    views.transpose: {"axis0": "dim0", "axis1": "dim1"},
+}
+
+# What may be given number by number, and by its name as one.
+SIZES: dict[Callable[..., Any], str] = {
+    joining.flip: "dims",
+    joining.repeat: "repeats",
+    joining.tile: "dims",
+    views.expand: "size",
+    views.permute: "dims",
+    views.reshape: "shape",
+    conversion.view: "size",
+}
+
+# What says which values there are, and of how many bytes nothing.
+OF_VALUES: dict[Callable[..., Any], tuple[str, ...]] = {
+    unary.nan_to_num: ("posinf", "neginf"),
+}
+
+NAMING = frozenset(
+    {einops.rearrange, einops.reduce, einops.repeat}
+)  # whose words are the caller's own
+
+
+def worded(
+    function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of ``function`` in its own words.
+
+    >>> worded(views.permute, (), {"input": x, "dims": (1, 0)})  # doctest: +SKIP
+    ((x, (1, 0)), {})
+    """
+    if not options or function in NAMING:
+        return args, options
+    own = OWN.get(function, {})
+    left = {
+        own.get(name, ANY.get(name, name)): value
+        for name, value in options.items()
+        if not (name in ANY and value is None)
+    }
+    for name in FIRST:
+        if name in left:
+            args = (left.pop(name), *args)
+    if SIZES.get(function) in left:
+        args = (*args, left.pop(SIZES[function]))
+    for name in OF_VALUES.get(function, ()):
+        left.pop(name, None)
+    if function is indexing.gather and left.get("sparse_grad") is False:
+        del left["sparse_grad"]
+    return args, left

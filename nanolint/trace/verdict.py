@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.cached import cached_property
 from nanolint.tape.allocator.play import play
-from nanolint.tape.constants import TRACE_ERROR_PER_MILLE
-from nanolint.tape.torch import takes_oldest_block
+from nanolint.tape.torch import TRACE_ERROR_PER_MILLE, takes_oldest_block
 from nanolint.verdict.replay import overhead, replay_tape
 from nanolint.verdict.verdict import Outcome, usable_bytes
 

@@ -5,7 +5,7 @@ The overhead: what a process holds on a card outside PyTorch's allocator.
 That is CUDA's context and the loaded kernels.
 
 3 MiB per SM (4.5 on Hopper's and Blackwell's data-centre cards) plus the kernels that a training
-run loads. The interval covers the measured figures that constants.py names.
+run loads. The interval covers the measured figures that ``tape/torch.py`` names.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from nanolint.gpus.abilities import has_large_context
 from nanolint.recording.recording import recorded
 from nanolint.run.coverage import splits_graphs
 from nanolint.tape.allocator.play import play
-from nanolint.tape.constants import (
+from nanolint.tape.lasting import lasting
+from nanolint.tape.tape import Component, Phase, summits
+from nanolint.tape.torch import (
     CONTEXT_KERNELS_BYTES,
     CONTEXT_KERNELS_BYTES_LARGE,
     CONTEXT_PER_SM_BYTES,
     CONTEXT_PER_SM_BYTES_LARGE,
     NCCL_CONTEXT_BYTES,
     SM_PER_GIB,
+    takes_oldest_block,
 )
-from nanolint.tape.lasting import lasting
-from nanolint.tape.tape import Component, Phase, summits
-from nanolint.tape.torch import takes_oldest_block
 from nanolint.units import format_bytes
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from nanolint.interpreter.values import Unread
 from nanolint.recording.recording import allocated_bytes, allocated_peak, runs_compiled, state_bytes
 from nanolint.run.program import Profiled
 from nanolint.tape.allocator.play import play
-from nanolint.tape.constants import (
+from nanolint.tape.torch import (
     MODEL_ERROR_COMPILED_PERCENT,
     MODEL_ERROR_EAGER_PERCENT,
     TRACE_ERROR_PER_MILLE,
     WDDM_KEPT_PERCENT,
+    variable_in_error,
 )
-from nanolint.tape.torch import variable_in_error
 from nanolint.verdict.replay import failure, message, overhead, played, replay
 
 if TYPE_CHECKING:

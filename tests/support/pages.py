@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nanolint.tape.constants import MIB
+from nanolint.units import MIB
 from tests.support.harness import Bench
 
 if TYPE_CHECKING:

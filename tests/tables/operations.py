@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.inductor.derive.program import CompiledFunction
 from nanolint.inductor.inductor import Inductor
-from nanolint.tape.constants import DEFAULT_SM_COUNT
 from nanolint.tape.tape import Component, Tape, rounded
-from nanolint.tape.torch import keeps_workspace, passing_bias_workspace_bytes, workspace_bytes
+from nanolint.tape.torch import (
+    DEFAULT_SM_COUNT,
+    keeps_workspace,
+    passing_bias_workspace_bytes,
+    workspace_bytes,
+)
 from nanolint.tensors.autograd import run_backward
 from nanolint.tensors.checkpoint import checkpoint, checkpoint_sequential
 from nanolint.tensors.device import Asked, Card, Device

@@ -13,13 +13,12 @@ from nanolint.tensors.autograd import record, record_all
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import BOOL, FLOAT32, promote
 from nanolint.tensors.layout import like_strides, normalized
-from nanolint.tensors.ops.autocast import to_float32, to_half
 from nanolint.tensors.ops.comparison import compare, where
+from nanolint.tensors.ops.conversion import to_float32, to_half
 from nanolint.tensors.ops.creation import filled
-from nanolint.tensors.ops.exponentials import exp, expm1, floating
 from nanolint.tensors.ops.inplace import mul_, relu_, relu_backward, written
 from nanolint.tensors.ops.pointwise import add, div, elementwise, mul, sub
-from nanolint.tensors.ops.unary import abs
+from nanolint.tensors.ops.unary import abs, exp, expm1, floating
 from nanolint.tensors.ops.views import cast, reshape
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced, tracer_at

@@ -13,11 +13,17 @@ from nanolint.tensors import refusing
 from nanolint.tensors.device import CUDNN, EFFICIENT, FLASH, MATH
 from nanolint.tensors.dtypes import BFLOAT16, BOOL, FLOAT32
 from nanolint.tensors.ops.activations import dropout
-from nanolint.tensors.ops.attention_kernels import FLASH_WIDTHS, efficient, flash, padded_heads
-from nanolint.tensors.ops.autocast import to_half
+from nanolint.tensors.ops.attention_kernels import (
+    FLASH_WIDTHS,
+    cudnn,
+    efficient,
+    flash,
+    is_cudnn,
+    padded_heads,
+)
 from nanolint.tensors.ops.comparison import tril
+from nanolint.tensors.ops.conversion import to_half
 from nanolint.tensors.ops.creation import zeros
-from nanolint.tensors.ops.cudnn_attention import cudnn, is_cudnn
 from nanolint.tensors.ops.inplace import add_
 from nanolint.tensors.ops.joining import pad, repeat_interleave
 from nanolint.tensors.ops.linear import plain_matmul

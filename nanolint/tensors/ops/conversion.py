@@ -1,11 +1,20 @@
-"""Copies, and other types and devices: ``x.to``, ``x.float()`` (native/TensorConversions.cpp)."""
+"""Copies, and other types and devices: ``x.to``, ``x.float()``, and the casts that autocast makes.
+
+native/TensorConversions.cpp and aten/src/ATen/autocast_mode.h. Casts of autocast happen
+from the last argument to the first, as the compiler that PyTorch is built with evaluates them. A
+float32 leaf is cast once in a block, if a backward pass or nobody needs the cast: the cache keeps
+it to the block's end. What torch.compile traces has no cache
+(torch/fx/experimental/proxy_tensor.py, ``disable_autocast_cache``): each use has a cast, and a
+gradient, of its own.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nanolint.tape.tape import Component
-from nanolint.tensors.autograd import record
+from nanolint.tape.torch import CACHED_CASTS_LEARN_SINCE
+from nanolint.tensors.autograd import Leaf, record
 from nanolint.tensors.device import Device, NotTraced
 from nanolint.tensors.dtypes import (
     BFLOAT16,
@@ -13,6 +22,7 @@ from nanolint.tensors.dtypes import (
     FLOAT16,
     FLOAT32,
     FLOAT64,
+    FLOATING,
     INT32,
     INT64,
     UINT8,
@@ -25,6 +35,9 @@ from nanolint.tensors.role import role
 from nanolint.tensors.tensor import Tensor, empty
 from nanolint.tensors.tracing import tracer_at
 from nanolint.tensors.unknown import NotModelled
+
+if TYPE_CHECKING:
+    from nanolint.tensors.role import Role
 
 INPUTS = role("inputs", Component.INPUTS)  # what the host has made, and the card is given
 
@@ -130,3 +143,38 @@ def bool(x: Tensor) -> Tensor:
 def byte(x: Tensor) -> Tensor:
     """``x.byte()``."""
     return cast(x, UINT8)
+
+
+def to_half(x: Tensor) -> Tensor:
+    """Returns an argument of a matrix product, in autocast's type if that is on."""
+    half = x.device.half
+    if half is None or x.dtype is half or x.dtype.kind != FLOATING or x.dtype.itemsize == 8:
+        return x
+    leaf = x.node
+    is_cached = x.device.tracer is None and x.dtype is FLOAT32 and not x.is_view
+    if not is_cached or not isinstance(leaf, Leaf):
+        return cast(x, half)
+    casts = x.device.casts
+    found = casts.get(leaf)
+    if not isinstance(found, Tensor):
+        found = casts[leaf] = _cached(x, half)
+    return found
+
+
+def _cached(x: Tensor, half: Dtype) -> Tensor:
+    """A cast that is kept: it learns even where its first use does not."""
+    device = x.device
+    if device.release < CACHED_CASTS_LEARN_SINCE:
+        return cast(x, half)
+    before, device.grad_enabled = device.grad_enabled, True
+    try:
+        return cast(x, half)
+    finally:
+        device.grad_enabled = before
+
+
+def to_float32(x: Tensor, role: Role | None = None) -> Tensor:
+    """An argument of an operation that autocast runs in float32; ``role`` is its cast's."""
+    if x.device.half is None or x.dtype.kind != FLOATING or x.dtype.itemsize == 8:
+        return x
+    return cast(x, FLOAT32, role)

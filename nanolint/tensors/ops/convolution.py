@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import FLOAT16
-from nanolint.tensors.ops.autocast import to_half
+from nanolint.tensors.ops.conversion import to_half
 from nanolint.tensors.ops.formats import empty_in, in_format, of_each, suggests_last
 from nanolint.tensors.ops.sums import reduction
 from nanolint.tensors.tracing import traced

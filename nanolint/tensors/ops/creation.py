@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.tape.tape import Component
 from nanolint.tensors.dtypes import DEFAULTS, FLOAT32, FLOATING, INT32, INT64, UINT8, kind_of
 from nanolint.tensors.layout import like_strides
-from nanolint.tensors.ops.cub import radix_sort_bytes
+from nanolint.tensors.ops.sums import radix_sort_bytes
 from nanolint.tensors.ops.views import cast, sizes_of
 from nanolint.tensors.role import role as role_of
 from nanolint.tensors.tensor import Tensor, empty

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.ops.activations import logsigmoid, sigmoid
-from nanolint.tensors.ops.autocast import to_float32
-from nanolint.tensors.ops.exponentials import exp
+from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.legacy import says_reduction
 from nanolint.tensors.ops.pointwise import div, elementwise, mul, sub
 from nanolint.tensors.ops.reductions import mean, sum, vector_norm
-from nanolint.tensors.ops.unary import abs
+from nanolint.tensors.ops.unary import abs, exp
 from nanolint.tensors.ops.views import cast, clone
 from nanolint.tensors.tensor import autograd_follows, empty
 from nanolint.tensors.tracing import tracer_at

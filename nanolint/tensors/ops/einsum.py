@@ -6,7 +6,7 @@ from math import prod
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
-from nanolint.tensors.ops.autocast import to_half
+from nanolint.tensors.ops.conversion import to_half
 from nanolint.tensors.ops.linear import bmm
 from nanolint.tensors.ops.parts import diagonal
 from nanolint.tensors.ops.pointwise import mul

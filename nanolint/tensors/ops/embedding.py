@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.tape.constants import EMBEDDING_SORT_TOKENS
 from nanolint.tape.tape import Component
-from nanolint.tape.torch import EMBEDDING_ADDS_IN_PLACE_SINCE
+from nanolint.tape.torch import EMBEDDING_ADDS_IN_PLACE_SINCE, EMBEDDING_SORT_TOKENS
 from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import FLOAT32, INT64
-from nanolint.tensors.ops.cub import radix_sort_bytes, scan_bytes, unique_bytes
+from nanolint.tensors.ops.sums import radix_sort_bytes, scan_bytes, unique_bytes
 from nanolint.tensors.ops.views import contiguous, reshape
 from nanolint.tensors.role import role as role_of
 from nanolint.tensors.tensor import empty

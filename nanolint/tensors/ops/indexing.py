@@ -11,9 +11,9 @@ from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL, INT64, UINT8
 from nanolint.tensors.layout import broadcast, normalized
 from nanolint.tensors.ops.creation import filled
-from nanolint.tensors.ops.cub import radix_sort_bytes
 from nanolint.tensors.ops.parts import select, sliced
 from nanolint.tensors.ops.pointwise import mul
+from nanolint.tensors.ops.sums import radix_sort_bytes
 from nanolint.tensors.ops.views import alias, expand, unsqueeze
 from nanolint.tensors.tensor import Tensor, empty
 from nanolint.tensors.tracing import traced, traced_after

@@ -15,7 +15,7 @@ from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import COMPLEX, FLOAT32, promote
 from nanolint.tensors.layout import broadcast, is_contiguous
-from nanolint.tensors.ops.autocast import to_half
+from nanolint.tensors.ops.conversion import to_half
 from nanolint.tensors.ops.pointwise import add, mul
 from nanolint.tensors.ops.views import (
     cast,

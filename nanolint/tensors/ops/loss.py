@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL, FLOAT16, FLOAT32, FLOATING, INT64, UINT8
-from nanolint.tensors.ops.autocast import to_float32
 from nanolint.tensors.ops.comparison import bitwise_not, check, compare
+from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.creation import create, rand_like, zeros_like
 from nanolint.tensors.ops.distances import l1_loss
-from nanolint.tensors.ops.exponentials import log
-from nanolint.tensors.ops.inplace import masked_fill_
-from nanolint.tensors.ops.inplace_indexing import scatter_
+from nanolint.tensors.ops.inplace import masked_fill_, scatter_
 from nanolint.tensors.ops.legacy import says_reduction
 from nanolint.tensors.ops.pointwise import add, div, elementwise, mul, neg, result_type, sub
 from nanolint.tensors.ops.reductions import sum
 from nanolint.tensors.ops.sorting import Chosen, max
 from nanolint.tensors.ops.sums import reduction as reduction_scratch
+from nanolint.tensors.ops.unary import log
 from nanolint.tensors.ops.views import cast, contiguous, reshape
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import INT64
-from nanolint.tensors.ops.autocast import to_float32
+from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.formats import empty_in, in_format, of_each, suggests_last
 from nanolint.tensors.ops.pointwise import mul
 from nanolint.tensors.ops.reductions import mean

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL, UINT8
 from nanolint.tensors.layout import normalized
-from nanolint.tensors.ops.cub import scan_bytes
 from nanolint.tensors.ops.joining import flip
 from nanolint.tensors.ops.pointwise import div, elementwise, mul
 from nanolint.tensors.ops.reductions import any, summed_type
+from nanolint.tensors.ops.sums import scan_bytes
 from nanolint.tensors.ops.views import cast, contiguous
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced

@@ -1,7 +1,7 @@
 """Elementwise operations on one tensor (aten/src/ATen/native/UnaryOps.cpp, Activation.cpp).
 
-Backward formulas are those of tools/autograd/derivatives.yaml. C++ keeps what a formula makes to
-its end; so do the names here.
+Backward formulas are those of tools/autograd/derivatives.yaml; a name stands for each temporary
+that C++ keeps to the end of a formula.
 """
 
 from __future__ import annotations
@@ -9,16 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.tensors.autograd import record
-from nanolint.tensors.dtypes import BOOL, promote
-from nanolint.tensors.ops.autocast import to_float32
+from nanolint.tensors.dtypes import BOOL, FLOATING, promote
 from nanolint.tensors.ops.comparison import isfinite
+from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.creation import create, filled
-from nanolint.tensors.ops.exponentials import exp, floating, log
-from nanolint.tensors.ops.pointwise import add, div, elementwise, mul, neg, sub
+from nanolint.tensors.ops.pointwise import add, div, elementwise, mul, neg, rsub, sub
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from nanolint.tensors.dtypes import Number
+    from nanolint.tensors.dtypes import Dtype, Number
 
 
 def sqrt(x: Tensor) -> Tensor:
@@ -296,3 +295,202 @@ def nan_to_num(x: Tensor, nan: Number = 0.0) -> Tensor:
         return [mul(g, mask)]
 
     return record(out, (x,), backward, x)
+
+
+def logit(x: Tensor, eps: float | None = None) -> Tensor:
+    """``torch.logit``."""
+    del eps
+    out = elementwise(floating(x), "logit", x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        return [elementwise(g.dtype, "gradient of the logit", g, x)]
+
+    return record(out, (x,), backward, x)
+
+
+def asin(x: Tensor) -> Tensor:
+    """``torch.asin``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "arcsine", wide)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        negative = neg(x)
+        square = mul(negative, x)
+        above = add(square, 1)
+        root = rsqrt(above)
+        return [mul(g, root)]
+
+    return record(out, (wide,), backward, wide)
+
+
+def acos(x: Tensor) -> Tensor:
+    """``torch.acos``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "arccosine", wide)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        negative = neg(x)
+        square = mul(negative, x)
+        above = add(square, 1)
+        root = rsqrt(above)
+        downward = neg(root)
+        return [mul(g, downward)]
+
+    return record(out, (wide,), backward, wide)
+
+
+def asinh(x: Tensor) -> Tensor:
+    """``torch.asinh``."""
+    out = elementwise(floating(x), "inverse hyperbolic sine", x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        square = pow(x, 2)
+        above = add(square, 1)
+        root = rsqrt(above)
+        return [mul(g, root)]
+
+    return record(out, (x,), backward, x)
+
+
+def acosh(x: Tensor) -> Tensor:
+    """``torch.acosh``."""
+    out = elementwise(floating(x), "inverse hyperbolic cosine", x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        square = pow(x, 2)
+        below = sub(square, 1)
+        root = rsqrt(below)
+        return [mul(g, root)]
+
+    return record(out, (x,), backward, x)
+
+
+def atanh(x: Tensor) -> Tensor:
+    """``torch.atanh``."""
+    out = elementwise(floating(x), "inverse hyperbolic tangent", x)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        whole = mul(g, 1)
+        square = pow(x, 2)
+        rest = rsub(square, 1)
+        return [div(whole, rest)]
+
+    return record(out, (x,), backward, x)
+
+
+def atan2(x: Tensor, other: Tensor) -> Tensor:
+    """``torch.atan2``."""
+    out = elementwise(floating(x), "arctangent", x, other)
+    needs = x.requires_grad, other.requires_grad
+
+    def backward(g: Tensor, x: Tensor, other: Tensor) -> list[Tensor | None]:
+        of_other = mul(other, other)
+        of_this = mul(x, x)
+        both = add(of_this, of_other)
+        del of_this, of_other
+        inverse = reciprocal(both)
+        elementwise(BOOL, "comparison", both)  # where it is 0, it is filled in place
+        found: list[Tensor | None] = [None, None]
+        if needs[0]:
+            product = mul(g, other)
+            found[0] = mul(product, inverse)
+        if needs[1]:
+            negative = neg(x)
+            downward = mul(g, negative)
+            found[1] = mul(downward, inverse)
+        return found
+
+    return record(out, (x, other), backward, x, other)
+
+
+def floating(x: Tensor) -> Dtype:
+    """The type of a function of ``x`` that is no integer."""
+    return x.dtype if x.dtype.kind >= FLOATING else x.device.floats
+
+
+def exp(x: Tensor) -> Tensor:
+    """``torch.exp``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "exponential", wide)
+    return record(out, (wide,), lambda g, out: [mul(g, out)], out)
+
+
+def exp2(x: Tensor) -> Tensor:
+    """``torch.exp2``."""
+    out = elementwise(floating(x), "exponential", x, how="2")
+
+    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
+        once = mul(g, out)
+        return [mul(once, 0.69)]
+
+    return record(out, (x,), backward, out)
+
+
+def expm1(x: Tensor) -> Tensor:
+    """``torch.expm1``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "exponential", wide, how="minus 1")
+
+    def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
+        above = add(out, 1)
+        return [mul(g, above)]
+
+    return record(out, (wide,), backward, out)
+
+
+def log(x: Tensor) -> Tensor:
+    """``torch.log``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "logarithm", wide)
+    return record(out, (wide,), lambda g, x: [div(g, x)], wide)
+
+
+def log2(x: Tensor) -> Tensor:
+    """``torch.log2``; float32 under autocast."""
+    return _logarithm(x, "2")
+
+
+def log10(x: Tensor) -> Tensor:
+    """``torch.log10``; float32 under autocast."""
+    return _logarithm(x, "10")
+
+
+def _logarithm(x: Tensor, base: str) -> Tensor:
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "logarithm", wide, how=base)
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        scaled = mul(x, 0.69)
+        return [div(g, scaled)]
+
+    return record(out, (wide,), backward, wide)
+
+
+def log1p(x: Tensor) -> Tensor:
+    """``torch.log1p``; float32 under autocast."""
+    wide = to_float32(x)
+    out = elementwise(floating(wide), "logarithm", wide, how="plus 1")
+
+    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
+        above = add(x, 1)
+        return [div(g, above)]
+
+    return record(out, (wide,), backward, wide)
+
+
+def logaddexp(x: Tensor, other: Tensor) -> Tensor:
+    """``torch.logaddexp``."""
+    out = elementwise(promote(x.dtype, other.dtype), "logarithm", x, other)
+    needs = x.requires_grad, other.requires_grad
+
+    def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
+        return [None if not each else _share(g, x, y) for each in reversed(needs)][::-1]
+
+    return record(out, (x, other), backward, x, other)
+
+
+def _share(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    difference = rsub(x, y)
+    exponential = exp(difference)
+    above = add(exponential, 1)
+    return div(g, above)

@@ -1,7 +1,7 @@
 """cuDNN's attention, which PyTorch prefers on Hopper: allocated for, and not planned.
 
 Its library plans for a card that is there. What it takes for itself was measured on one, see
-``nanolint/tensors/ops/cudnn_attention.py``.
+``nanolint/tensors/ops/attention_kernels.py``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from nanolint.errors import Unusable
 from nanolint.files.door import names
 from nanolint.files.notes import memo
 from nanolint.frozen import dataclass
-from nanolint.profiles.weights import SWITCHES, WITHOUT_WEIGHT
+from nanolint.profiles.profiles import SWITCHES, WITHOUT_WEIGHT
 from nanolint.run.settled import Project
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.python import nodes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from nanolint.profiles.weights import weights
+from nanolint.profiles.profiles import weights
 from nanolint.run.profile import Profile
 from nanolint.run.profile_file import digest, read, write
 from nanolint.run.settled import Options

@@ -14,12 +14,13 @@ from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.layout import contiguous_strides, is_contiguous, like_strides
 from nanolint.tensors.ops.attention_kernels import (
+    WORKSPACE_BYTES,
+    backward_scratch,
+    backward_workspace_bytes,
     efficient_workspace_bytes,
     has_state_on_card,
     splits,
 )
-from nanolint.tensors.ops.cudnn_attention import WORKSPACE_BYTES, backward_workspace_bytes
-from nanolint.tensors.ops.flash_three import backward_scratch
 from nanolint.tensors.ops.views import contiguous
 from nanolint.tensors.tensor import autograd_follows
 

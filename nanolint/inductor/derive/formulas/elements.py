@@ -13,10 +13,10 @@ from nanolint.tensors.layout import broadcast, like_strides, normalized, result_
 from nanolint.tensors.ops.activations import sigmoid
 from nanolint.tensors.ops.comparison import clamped, compare, of_clamped, sides_of
 from nanolint.tensors.ops.creation import create, number_in
-from nanolint.tensors.ops.exponentials import exp, log1p
 from nanolint.tensors.ops.parts import sliced
 from nanolint.tensors.ops.pointwise import add, addcmul, div, minimum, mul, neg, result_type, sub
 from nanolint.tensors.ops.unary import abs as absolute
+from nanolint.tensors.ops.unary import exp, log1p
 from nanolint.tensors.ops.views import cast, clone, contiguous, unsqueeze
 from nanolint.tensors.tensor import Tensor
 from nanolint.tensors.unknown import NotModelled

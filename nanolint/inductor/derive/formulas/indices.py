@@ -13,9 +13,9 @@ from nanolint.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, FLOATING, INT32, IN
 from nanolint.tensors.layout import normalized
 from nanolint.tensors.ops.comparison import compare, where
 from nanolint.tensors.ops.creation import MADE, create, full_of
-from nanolint.tensors.ops.cub import radix_sort_bytes
 from nanolint.tensors.ops.indexing import chosen_shape, index_adding, index_copying, scattering
 from nanolint.tensors.ops.pointwise import add, mul, remainder, sub
+from nanolint.tensors.ops.sums import radix_sort_bytes
 from nanolint.tensors.ops.views import cast, flatten, permute, reshape, unsqueeze, view
 from nanolint.tensors.tensor import Tensor
 

@@ -13,12 +13,11 @@ from nanolint.tensors.autograd import record
 from nanolint.tensors.device import NotDerived
 from nanolint.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.tensors.layout import normalized, result_strides
-from nanolint.tensors.ops.autocast import to_float32
 from nanolint.tensors.ops.comparison import compare, where
+from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.creation import create
-from nanolint.tensors.ops.exponentials import exp, log
 from nanolint.tensors.ops.pointwise import div, mul, neg, result_type, sub
-from nanolint.tensors.ops.unary import abs, pow, sign
+from nanolint.tensors.ops.unary import abs, exp, log, pow, sign
 from nanolint.tensors.ops.views import cast, contiguous, expand, squeeze, unsqueeze, view
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from nanolint.tensors.autograd import record_all
 from nanolint.tensors.device import NotDerived
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.layout import is_contiguous
-from nanolint.tensors.ops.autocast import to_float32
+from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.creation import full_of
 from nanolint.tensors.ops.normalization import LEAST, is_written_out, written_out
 from nanolint.tensors.ops.pointwise import add, div, mul, neg, sub

@@ -10,7 +10,7 @@ from nanolint.inductor.derive.operations import CALL
 from nanolint.tensors.autograd import record
 from nanolint.tensors.device import NotTraced, NotVerified
 from nanolint.tensors.dtypes import FLOAT32
-from nanolint.tensors.ops.autocast import to_half
+from nanolint.tensors.ops.conversion import to_half
 from nanolint.tensors.ops.pointwise import add, mul
 from nanolint.tensors.ops.views import cast, contiguous, transpose, unsqueeze, view
 from nanolint.tensors.unknown import NotModelled

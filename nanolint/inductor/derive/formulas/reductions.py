@@ -12,12 +12,11 @@ from nanolint.tensors.autograd import record
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import FLOAT32, FLOATING, INT64
 from nanolint.tensors.layout import normalized
-from nanolint.tensors.ops.autocast import to_float32
 from nanolint.tensors.ops.comparison import compare
-from nanolint.tensors.ops.exponentials import exp, log
+from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.pointwise import add, div, mul, sub
 from nanolint.tensors.ops.unary import abs as absolute
-from nanolint.tensors.ops.unary import sqrt
+from nanolint.tensors.ops.unary import exp, log, sqrt
 from nanolint.tensors.ops.views import cast, expand, squeeze, unsqueeze, view
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.tensors.ops.cub import radix_sort_bytes, scan_bytes, unique_bytes
+from nanolint.tensors.ops.sums import radix_sort_bytes, scan_bytes, unique_bytes
 
 T4, A100, RTX_3090, RTX_4090, H100, RTX_5090 = (7, 5), (8, 0), (8, 6), (8, 9), (9, 0), (12, 0)
 
