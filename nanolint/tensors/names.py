@@ -191,7 +191,7 @@ FUNCTIONAL: dict[str, Function] = {
     **_own(convolution, "conv1d conv2d conv_transpose2d"),
     **_later("pooling", "max_pool2d avg_pool2d adaptive_avg_pool2d adaptive_max_pool2d"),
     **_later("pooling", "interpolate dropout2d"),
-    **_later("channel_norms", "batch_norm group_norm"),
+    **_own(normalization, "batch_norm group_norm"),
     "relu6": activations.hardtanh,
 }
 
