@@ -20,6 +20,7 @@ from nanolint.interpreter.values import (
     Method,
     Namespace,
     Native,
+    Numbered,
     Partial,
     Property,
     Static,
@@ -195,7 +196,7 @@ def table(machine: Machine) -> dict[str, Value]:
 def _enumerated(machine: Machine, values: Value, start: Value) -> Value:
     """Of what is generated nobody knows how much there is, numbered or not."""
     numbered = enumerate(machine.iterate(values), start)
-    return Generated(numbered) if isinstance(values, Generated) else numbered
+    return Generated(numbered) if isinstance(values, Generated) else Numbered(numbered, values)
 
 
 # What every module has beside what its text binds.

@@ -57,10 +57,12 @@ class Noted:
 
 
 class Turn:
-    """The turn of a loop, and the symbolic numbers that it is compared with."""
+    """The turn of a loop, and the symbolic numbers that it is compared with. ``depth`` is the
+    number of loops around it that train; ``is_over``: the loop was left."""
 
-    def __init__(self, asked: list[Noted], place: Callable[[], Place]) -> None:
+    def __init__(self, asked: list[Noted], place: Callable[[], Place], depth: int = 0) -> None:
         self.number = -1
+        self.depth, self.is_over = depth, False
         self.symbols: list[Symbolic] = []
         self._asked, self._place = asked, place
 
@@ -181,9 +183,9 @@ def _turn_of(one: Any, other: Any) -> Turn | None:
     turns = [
         each.turn
         for each in (one, other)
-        if type(each) in COUNTED and each.number == each.turn.number
+        if type(each) in COUNTED and each.number == each.turn.number and not each.turn.is_over
     ]
-    return turns[-1] if turns else None
+    return max(turns, key=lambda each: each.depth, default=None)
 
 
 def _worked_out(how: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:

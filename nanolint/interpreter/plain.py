@@ -71,7 +71,7 @@ UNCHANGING = (str, bytes, int, float, complex)
 PYTHONS = (*UNCHANGING, list, tuple, dict, set, frozenset, range, slice, BaseException)
 # What the program knows by other names.
 CALLED = {"Generated": "generator", "Manager": "context manager", "Dtype": "dtype"}
-CALLED |= {"TensorClass": "type", "Annotation": "type", "Queue": "deque"}
+CALLED |= {"TensorClass": "type", "Annotation": "type", "Queue": "deque", "Numbered": "enumerate"}
 PARTS: dict[type, frozenset[str]] = {
     int: frozenset({"real", "imag", "numerator", "denominator"}),
     float: frozenset({"real", "imag"}),

@@ -352,6 +352,19 @@ class Generated(NamedTuple):
     values: Iterator[Value]
 
 
+class Numbered:
+    """``enumerate(of)``."""
+
+    def __init__(self, pairs: Iterator[Value], of: Value) -> None:
+        self._pairs, self.of = pairs, of
+
+    def __iter__(self) -> Iterator[Value]:
+        return self
+
+    def __next__(self) -> Value:
+        return next(self._pairs)
+
+
 class TensorClass:
     """``torch.Tensor``, ``nn.Parameter``: for ``isinstance``, and to be called.
 

@@ -240,7 +240,7 @@ def batches(
 
     If the number of samples is known, it ends after the last batch, which may be smaller.
     """
-    elements, count = _elements(machine, dataset), _count_of(machine, dataset)
+    elements, count = _elements(machine, dataset), count_of(machine, dataset)
     loaded = iter(lambda: _loaded(machine, elements, size, collate), elements)
     if type(size) is not int or count is None:
         return until_alike(machine, loaded)
@@ -254,7 +254,7 @@ def batches(
     return until_alike(machine, (_loaded(machine, elements, each, collate) for each in sizes), most)
 
 
-def _count_of(machine: Script, dataset: Value) -> int | None:
+def count_of(machine: Script, dataset: Value) -> int | None:
     """How many samples a data set has, where that is known."""
     if not isinstance(dataset, Instance) or not dataset.cls.has("__len__"):
         return None

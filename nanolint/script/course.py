@@ -12,51 +12,38 @@ turns that are left out would add is put on the tape before the last.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from itertools import pairwise
 from math import lcm
 from typing import TYPE_CHECKING, Any
 
-from nanolint.interpreter.counted import COUNTED, Length, Turn, plain
-from nanolint.interpreter.libraries import Queue
-from nanolint.interpreter.torch import modules
-from nanolint.interpreter.values import Instance
+from nanolint.interpreter.counted import Noted, Question, Turn
 from nanolint.script import when
-from nanolint.script.carried import Carried, Handed, around
+from nanolint.script.carried import Carried, Handed
+from nanolint.script.counters import Counters
+from nanolint.script.keeping import REPEATED, Keeping, bytes_of
 from nanolint.script.kinds import Kinds, Left, is_same
-from nanolint.script.left import collected, counted_in, is_bounded, learning, line_of
-from nanolint.script.reaching import holds_card
-from nanolint.tape.symbolic import Symbolic, answer
+from nanolint.script.left import is_bounded, learning
+from nanolint.script.within import Inner
+from nanolint.tape.symbolic import answer
 from nanolint.tape.symbolic import plain as unnoted
-from nanolint.tape.tape import Component, rounded
-from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Iterable, Iterator
 
-    from nanolint.interpreter.counted import Noted
     from nanolint.interpreter.scopes import Frame
-    from nanolint.interpreter.values import Value
     from nanolint.script.kinds import Asked
     from nanolint.script.machine import Script
-    from nanolint.tape.tape import Handle
 
 KINDS = 32  # of turns, that are read
 GROWING = 40  # turns that each leave another state, that are read
-LITTLE = 1 << 20  # bytes that all turns together keep, such as their losses
-FEW_BYTES = 4096  # that a turn keeps, such as its loss
+EPOCHS = 12  # the same, of a loop around one that trains
 ROUND = 4  # turns, after which flags and memory may be as they were
-REPEATED = 3  # turns that kept the same: so do the others
-MOST_BLOCKS = 2000  # that are put on the tape one by one
-
-WHOLE = frozenset({int, Symbolic, *COUNTED})
 
 NOTHING: Handed = frozenset()
 
 State = tuple[Any, ...]  # what is handed on comes first
-Slot = tuple[dict[str, Any], str]
 
 
 class Course:
@@ -67,7 +54,7 @@ class Course:
     ) -> None:
         self._machine, self.node, self._frame = machine, node, frame
         self._count = count
-        self.turn = Turn(machine.asked, lambda: machine.place)
+        self.turn = Turn(machine.asked, lambda: machine.place, len(machine.turns.courses))
         self.is_direct = True  # an optimizer steps in its own turns, not in a loop in them
         self.is_over = False  # the last turn that is read has come
         self.skips = False  # the first steps are done: turns are left out
@@ -75,10 +62,8 @@ class Course:
         self._carried = Carried(machine, node, frame, self.turn)
         self._inert: set[tuple[Any, bool, Handed]] = set()
         self._state: State = ()
-        self._states: list[tuple[int, Counter[int], int]] = []  # by turn, with the bytes of small
-        self._live: dict[int, int] = {}
-        self._events = 0
         self._start = 0  # of what this turn asked
+        self._before = machine.phases.done  # steps before the loop
         self._done = self._flops = 0
         self._per_turn = 1
         self._read = self._new = 0
@@ -86,9 +71,7 @@ class Course:
         self._recent: list[State] = []  # in which the last turns began
         self._period = 1  # turns of a step
         self._cycle = 2  # turns after which a step is where it was
-        self._blocks: list[Handle] = []  # what turns keep that are not read, and its sizes
-        self._added = Counter[int]()
-        self._early: set[State] = set()  # before the first step
+        self._early: set[State] = set()  # before the first step of the loop
         self._times: dict[Any, list[tuple[int, Counter[int]]]] = {}
         self._reads_last = False
         self._stays: set[State] = set()  # in which a turn, or those of a step, leave it as it was
@@ -97,16 +80,15 @@ class Course:
         self._leaving: dict[State, list[Left]] = {}
         self._away: tuple[list[State], Left, int] | None = None  # the states before, and the turn
         self._path: list[Noted] = []  # what the latest turn asked
-        self._has_cycles = False
-        self._oldest = len(machine.card.tape.sizes)  # what is older, the model holds anyway
-        self._least = 0  # bytes: if no more is left, that was let go of
         self._settled = when.FOREVER  # the turn after the first steps
-        self._slots: dict[tuple[int, str], list[tuple[int, Any]]] = {}
-        self._sizes: dict[int, list[tuple[int, Any]]] = {}
-        self._grows: dict[int, tuple[int, int]] = {}
-        self._has_kept = False  # such a turn left other blocks: others may come to lie elsewhere
+        # Such a turn left other blocks: others may come to lie elsewhere.
+        self._has_kept = any(each._has_kept for each in machine.turns.courses)
         self._was_sought = False  # the latest turn was read for what it does otherwise
-        self._linear: dict[tuple[int, str], tuple[Slot, Any, Any]] = {}
+        self._inner: dict[ast.stmt, Inner] = {}  # loops within this one
+        self._differs_within = False  # one of these may not do the same in all its turns
+        self._turns: Any = None  # how many the loop had
+        self._counters = Counters(machine, node, frame, self.turn, self._carried)
+        self.keeping = Keeping(machine, node, frame)
 
     # What the statements of a turn tell.
 
@@ -149,11 +131,48 @@ class Course:
     def _of_state(self) -> Kinds:
         return self._kinds.setdefault(self._state, Kinds())
 
+    def ends(self, turns: int) -> None:
+        """The loop has ended after so many turns."""
+        self._turns = turns
+
+    def is_cut(self) -> None:
+        """The turn is not read to its end, and those after it are not read."""
+        stop = self._stop(self.turn.number + 1)
+        if unnoted(stop) < when.FOREVER:
+            self._counters.goes_to(stop)
+            self._turns = stop
+        elif self.is_over:
+            self._counters.goes_to(self.turn.number + 1)
+
     def leaves(self) -> None:
         """The loop is left."""
-        self._take()
+        self._of_state.add(self._take())
         self._carried.leaves()
         self._machine.growing.clear()
+        is_known = self._turns is not None and unnoted(self._turns) < when.FOREVER
+        count = int(self._turns) if is_known else None
+        around = self._machine.turns.courses[-1] if self._machine.turns.courses else None
+        self._counters.leaves(count, None if around is None else around._counters)
+        if around is not None and count is not None:
+            around._contains(self, count)
+        self.turn.is_over = True
+
+    def _contains(self, loop: Course, count: int) -> None:
+        """A loop in this turn is left, which had so many turns: ask what it has left open."""
+        known = Kinds()
+        for state in loop._kinds.values():
+            known.join(state)
+        opened = [each for each in known.open(loop._decides) if loop._is_asked(each[0])]
+        self.keeping.leaves(loop.keeping)
+        self._has_kept |= loop._has_kept
+        asks = any(loop._decides(each) for path in known.paths for each in path)
+        self._differs_within |= asks or loop._differs_within or loop.keeping.has_kept
+        inner = self._inner.setdefault(loop.node, Inner(loop.node))
+        for how, of, comes in inner.take(self.turn.number, loop.turn, known, opened, count):
+            question = Question(how, ("turn", 1, 0, False), ("is", None))
+            asked = Noted(self.turn, question, comes, of.place, is_size=False)
+            asked.sets, asked.evaluates = of.sets, of.evaluates
+            self._machine.asked.append(asked)
 
     def _take(self) -> list[Noted]:
         """Returns what this turn asked about itself; the rest is kept once, for other loops."""
@@ -186,25 +205,30 @@ class Course:
         if self.turn.number >= 0:
             self._ends()
         after = self.turn.number + 1
-        if self.is_over or not after < self._stop(after):
+        stop = self._stop(after)
+        if self.is_over or not after < stop:
+            self.ends(stop)
             return None
         phases = self._machine.phases
         if not phases.have_settled or self.node not in self._machine.turns.stepping:
             return after
-        if not self.skips:
+        is_settled = not self.skips
+        if is_settled:
             self.skips, self._settled = True, after
             # What a step makes lies in one of two places in turn.
-            self._period = max(1, after // phases.done)
+            self._period = max(1, after // max(1, phases.done - self._before))
             self._cycle = lcm(2, self._period)
             self._machine.seen.has_settled = True
         self._state = self._now()
+        if is_settled:
+            self.keeping.settles()
         self._moves()
         if not self._planned:
             self._planned = self._others(after)
         if not self._planned:
             return self._last(after)
         found = self._planned.pop(0)
-        self._grow(found - after)
+        self.keeping.grow(found - after, self._period)
         phases.go_on(self._per_turn)
         return found
 
@@ -214,12 +238,12 @@ class Course:
         if not self.skips:
             self._state = self._now()
             self._moves()
-            if not machine.phases.done:
+            if machine.phases.done == self._before:
                 self._early.add(self._state)
         before, self.turn.number = self.turn.number, number
         self._start, self._done = len(machine.asked), machine.phases.done
         self._flops = sum(machine.card.tape.flops.values())
-        self._count_on(number, before)
+        self._counters.begins(number, before)
 
     def _ends(self) -> None:
         machine = self._machine
@@ -233,13 +257,17 @@ class Course:
         is_new = self._state not in self._kinds
         is_handed_on = bool(self._recent) and self._handed != self._recent[0][0]
         was_sought, self._was_sought = self._was_sought, False
-        self._has_kept |= was_sought and self._state[1:] != self._recent[0][1:]
-        if is_new and (self.is_direct or is_handed_on or was_sought):
+        is_later = was_sought or (not self.is_direct and self.turn.number > 0)
+        self._has_kept |= is_later and self._state[1:] != self._recent[0][1:]
+        if self._counters.are_asked:
+            return [after]
+        is_watched = self.is_direct or self._differs_within or self.keeping.has_kept_behind
+        if is_new and (is_watched or is_handed_on or was_sought):
             self._new += 1
-            if self._new == 2 and self._lets_cycles_go():
+            if self._new == 2 and self.keeping.lets_cycles_go(max(1, self.turn.number)):
                 self._state = self._now()
                 return self._others(after)
-            if self._new <= GROWING and (is_handed_on or not self._repeats(after)):
+            if self._new <= self._most_growing and (is_handed_on or not self._repeats(after)):
                 return [after]
             if is_handed_on:
                 self._doubt("what else", self._carried.changed(self._handed, self._recent[0][0]))
@@ -261,23 +289,27 @@ class Course:
         found, asked = self._first([*self._open(known), *(self._drops() if is_new else ())], after)
         if not is_new:
             found, asked = self._leaves(recent, after, found, asked)
-        is_close = self._has_kept and self.is_direct
+        is_close = self._has_kept
         if found is None or asked is None:
             left = unnoted(self._stop(after)) - after
-            return [after] if is_close and 1 < left <= GROWING else []
+            return [after] if is_close and 1 < left <= self._most_growing else []
         self._read += 1
         if found == when.NOT_DECIDED or self._read > KINDS:
             self._doubt("when" if found == when.NOT_DECIDED else "what else", str(asked.place))
             return []
         if self._comes_again(found, asked):
             return self._others(after)
+        if found > after and not self._counters.are_known:
+            return [after]
         self._was_sought = True
-        has_grown = bool(self._growth()) and found - 1 > after  # the most that is kept until then
+        has_grown = (
+            bool(self.keeping.growth()) and found - 1 > after
+        )  # the most that is kept until then
         turns = [found - 1, found] if has_grown else [found]
         if asked.evaluates is not None:  # it keeps nothing
             return turns
         away = (turns[0] - after) % self._cycle  # it comes after a turn of its own kind
-        if is_close and turns[0] - after <= GROWING:
+        if is_close and turns[0] - after <= self._most_growing:
             away = turns[0] - after
         return [*range(after, after + away), *turns]
 
@@ -417,10 +449,10 @@ class Course:
     def _comes_again(self, found: int, asked: Noted) -> bool:
         """Whether a condition was true for the third time after as many turns, and each time left
         as much: so do all the others, which are put on the tape."""
-        now = self._states[-1][1]
+        now = self.keeping.states[-1][1]
         times = self._times.setdefault(asked.key, [])
         times.append((found, now))
-        if len(times) < REPEATED + 1 or self._blocks:
+        if len(times) < REPEATED + 1 or self.keeping.is_filled:
             return False
         gaps = {other[0] - one[0] for one, other in pairwise(times[-REPEATED - 1 :])}
         kept = [other[1] - one[1] for one, other in pairwise(times[-REPEATED - 1 :])]
@@ -433,7 +465,7 @@ class Course:
         if left <= REPEATED or is_bounded(self.node):
             return False
         for size, count in kept[-1].items():
-            self._put(size, count * left)
+            self.keeping.put(size, count * left)
         self._inert.add((asked.key, not asked.answer, self._handed))
         self._reads_last = True
         return True
@@ -475,6 +507,16 @@ class Course:
             found = _before(found, when.first(each, after, found, symbols), more)
         return count if found == unnoted(count) else found
 
+    @property
+    def _most_growing(self) -> int:
+        """How many turns are read that each leave another state."""
+        return GROWING if self.is_direct else EPOCHS
+
+    def _repeats(self, after: int) -> bool:
+        """Whether each turn keeps the same, for as long as the loop goes on."""
+        is_long = unnoted(self._stop(after)) - after > self._most_growing
+        return is_long and bool(self.keeping.growth()) and not is_bounded(self.node)
+
     def _most(self) -> Any:
         """How many turns the loop has at most."""
         last = self._machine.around.last_step
@@ -494,231 +536,29 @@ class Course:
         self.is_over = True
         left = unnoted(stop) - 1 - after
         is_endless = unnoted(stop) >= when.FOREVER
-        grows = (not is_endless and self._grow(left)) or self._reads_last
-        is_left_out = self._growth() and is_bounded(self.node) and self._new > GROWING
-        is_new = self._state not in self._kinds and self.is_direct and not grows
-        if left > 0 and (is_new or is_left_out):
-            place = f"{self._frame.module.path}:{self.node.lineno}"
-            self._machine.doubts.append(f"the memory that unread steps keep is not known ({place})")
+        kept, most = self.keeping, self._most_growing
+        grows = (not is_endless and kept.grow(left, self._period)) or self._reads_last
+        is_left_out = kept.growth() and is_bounded(self.node) and self._new > most
+        if self._counters.are_asked:
+            return [after]
+        is_watched = self.is_direct or self._new > most
+        if left > 0 and (
+            is_left_out or (is_watched and not grows and self._state not in self._kinds)
+        ):
+            kept.doubt()
         self._machine.phases.go_on(self._per_turn if grows else 0)
         return after if is_endless else stop - 1
 
-    # What is kept.
-
     def _now(self) -> State:
         """The state: what lies on the card, what learns, what steps, and what is set."""
-        tape, live = self._machine.card.tape, self._live
-        if self._has_cycles:
-            collected()
-        for event in tape.events[self._events :]:
-            if event >= 0:
-                live[event] = unnoted(tape.sizes[event])
-            else:
-                live.pop(~event, None)
-        self._events = len(tape.events)
-        large = Counter(size for size in live.values() if size > FEW_BYTES) - self._added
-        small = sum(size for size in live.values() if size <= FEW_BYTES)
-        if self._blocks and _bytes(large) <= self._least:
-            # What was kept was let go of, that of the turns that were not read, too.
-            tape.free(*self._blocks)
-            self._blocks.clear()
-            self._added.clear()
-            return self._now()
-        self._states.append((self.turn.number, large, small))
-        del self._states[:-GROWING]
+        large = self.keeping.now(self.turn.number)
         handed = self._carried.now()
-        return handed, frozenset(large.items()), self.held(), *learning(self._machine)
-
-    def held(self) -> frozenset[Any]:
-        """How many tensors each name holds: a view of what lies there anyway keeps it there."""
-        found = Counter[tuple[str, Any]]()
-        for path, names in self._holders():
-            for name, value in list(names.items()):
-                held = value.values() if isinstance(value, dict) else value
-                for each in held if isinstance(value, (list, tuple, dict)) else (value,):
-                    if isinstance(each, Tensor) and self._is_large(each):
-                        found[path, name] += 1
-        return frozenset(found.items())
-
-    def _is_large(self, tensor: Tensor) -> bool:
-        card, storage = self._machine.card, tensor.storage
-        if storage is None or tensor.device is not card or storage.handle < self._oldest:
-            return False
-        return bool(unnoted(card.tape.sizes[storage.handle]) > FEW_BYTES)
-
-    def _lets_cycles_go(self) -> bool:
-        """Let go of what objects hold that hold each other, as Python's collector does at a time of
-        its own; returns whether that was anything on the card."""
-        tape = self._machine.card.tape
-        before = len(tape.events)
-        name = collected()
-        freed = [unnoted(tape.sizes[~event]) for event in tape.events[before:] if event < 0]
-        if sum(freed) <= LITTLE:
-            return False
-        self._has_cycles = True
-        turns = max(1, self.turn.number)
-        place = f"{self._frame.module.path}:{line_of(name, self.node)}"
-        self._machine.doubts.append(
-            f"a reference cycle keeps {sum(freed) // turns:,} bytes of each step until Python"
-            f" collects garbage ({place})"
-        )
-        return True
-
-    def _growth(self) -> Counter[int]:
-        """Returns the blocks that each of the latest turns kept, if they are the same."""
-        kept = list[Counter[int]]()
-        for one, other in pairwise(self._states[-REPEATED - 1 :]):
-            if other[0] != one[0] + 1 or one[1] - other[1]:
-                return Counter()
-            kept.append(other[1] - one[1])
-        is_same = len(kept) == REPEATED and all(each == kept[0] for each in kept)
-        return kept[0] if is_same else Counter()
-
-    def _repeats(self, after: int) -> bool:
-        """Whether each turn keeps the same, for as long as the loop goes on."""
-        is_long = unnoted(self._stop(after)) - after > GROWING
-        return is_long and bool(self._growth()) and not is_bounded(self.node)
-
-    def _grow(self, turns: int) -> bool:
-        """Put on the tape what so many turns keep that are not read."""
-        blocks = self._growth()
-        small = self._small()
-        is_much = small * turns > LITTLE and not is_bounded(self.node)
-        if is_much:
-            self._put(small, turns)
-        turns = min([turns, *self._fills()])
-        for size, count in blocks.items():
-            self._put(size, count * turns)
-        self._least = _bytes(self._states[-1][1]) - 2 * _bytes(blocks)
-        return is_much or bool(blocks)
-
-    def _small(self) -> int:
-        """The bytes that a turn keeps in small blocks."""
-        turns = self._period
-        if len(self._states) <= turns:
-            return 0
-        one, other = self._states[-1 - turns], self._states[-1]
-        return (other[2] - one[2]) // turns if other[0] == one[0] + turns else 0
-
-    def _fills(self) -> Iterator[int]:
-        """In how many turns each queue is full that holds something on the card."""
-        for _, names in self._holders():
-            for value in list(names.values()):
-                most = value.most if isinstance(value, Queue) else None
-                if most is not None and holds_card(self._machine, value):
-                    yield max(0, most - len(value) - 1)
-
-    def _put(self, size: int, count: int) -> None:
-        tape = self._machine.card.tape
-        each = min(count, MOST_BLOCKS)
-        sizes = [size] * each + [size * (count - each)] * (count > each)
-        for nbytes in sizes:
-            self._blocks.append(tape.alloc(nbytes, "what each step keeps", Component.ACTIVATIONS))
-            self._added[rounded(nbytes)] += 1
-
-    # Numbers that count on from turn to turn.
-
-    def _count_on(self, number: int, before: int) -> None:
-        """Numbers that grew by the same in turns that followed each other go on so."""
-        for key, (slot, slope, start) in list(self._linear.items()):
-            names, name = slot
-            expected = slope * (before + 1) + start  # untouched except by the turn that was read
-            if unnoted(plain(names.get(name))) != unnoted(expected):
-                del self._linear[key]
-                continue
-            names[name] = self._counted(slope, start, slope * number + start)
-        if not number:
-            for name, slope in counted_in(self.node):
-                value = self._frame.names.get(name)
-                if type(unnoted(value)) is int:
-                    self._linear[id(self._frame.names), name] = (
-                        (self._frame.names, name),
-                        slope,
-                        value,
-                    )
-                    self._frame.names[name] = self._counted(slope, value, value)
-        for path, names, name, _ in list(self._carried.slots()):
-            key, counted = (id(names), name), names[name]
-            if type(counted) not in WHOLE or key in self._linear:
-                continue
-            if type(counted) in COUNTED and counted.turn is self.turn:
-                if counted.number == number:
-                    continue  # the loop's own
-                names[name] = plain(counted)
-                if counted.number == before and self._carried.is_regular(path, name):
-                    names[name] = self._of_turn_before(counted)
-                    continue
-            value = plain(counted)
-            if type(unnoted(value)) is not int:
-                continue
-            self._slots[key] = history = [*self._slots.get(key, [])[-2:], (number, value)]
-            if _is_line(history):
-                slope = value - history[1][1]
-                start = value - slope * number
-                self._linear[key] = (names, name), slope, start
-                names[name] = self._counted(slope, start, value)
-        self._measure(number)
-
-    def _measure(self, number: int) -> None:
-        """Lists that grow by the same in turns that follow each other."""
-        self._machine.growing.clear()
-        for _, names in self._holders():
-            for value in list(names.values()):
-                if isinstance(value, list):
-                    history = [*self._sizes.get(id(value), [])[-2:], (number, len(value))]
-                    self._sizes[id(value)] = history
-                    if _is_line(history):
-                        slope = history[2][1] - history[1][1]
-                        self._grows[id(value)] = slope, len(value) - slope * number
-                    if id(value) in self._grows:
-                        slope, start = self._grows[id(value)]
-                        length = Length(self.turn, slope, start, len(value))
-                        self._machine.growing[id(value)] = length
-
-    def _of_turn_before(self, counted: Any) -> Any:
-        """Returns a number that each turn works out of its own alike, as the turn before has it."""
-        formula = when.shifted(counted.formula)
-        try:
-            found = when.value(formula, self.turn.number, self.turn.symbols)
-        except when.FAILURES:
-            return plain(counted)
-        return self.turn.made(found, formula)
-
-    def _counted(self, slope: Any, start: Any, value: Any) -> Any:
-        """A number that grows by ``slope`` a turn."""
-        if type(slope) is int and type(start) is int:
-            return self.turn.made(value, ("turn", slope, start, True))
-        by = self.turn.formula(slope), self.turn.formula(start)
-        multiple = "of", operator.mul, ("turn", 1, 0, True), by[0]
-        return self.turn.made(value, ("of", operator.add, multiple, by[1]))
-
-    def _holders(self) -> Iterator[tuple[str, dict[Any, Value]]]:
-        """The names of calls and modules, and what has attributes and entries among their values,
-        each with what it is called by."""
-        for depth, names in enumerate(around(self._frame)):
-            yield f"{depth}", names
-            for name, value in list(names.items()):
-                if type(value) is Instance and not modules.is_module(value):
-                    yield f"{depth}.{name}", value.attributes
-                elif type(value) is dict and len(value) < KINDS:
-                    yield f"{depth}.{name}", value
+        return handed, frozenset(large.items()), self.keeping.held(), *learning(self._machine)
 
 
 def _before(stop: int, found: int | None, more: int) -> int:
     return stop if found is None or found == when.NOT_DECIDED else min(stop, found + more)
 
 
-def _is_line(history: list[tuple[int, Any]]) -> bool:
-    """Whether a number grew by the same in the last three turns, which followed each other."""
-    if len(history) < 3 or history[2][0] - history[0][0] != 2:
-        return False
-    first, second, third = (unnoted(each) for _, each in history)
-    return bool(third - second == second - first != 0)
-
-
 def _bytes_of(state: State) -> int:
-    return _bytes(Counter(dict(state[1])))
-
-
-def _bytes(blocks: Counter[int]) -> int:
-    return sum(size * count for size, count in blocks.items())
+    return bytes_of(Counter(dict(state[1])))

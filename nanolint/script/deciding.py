@@ -155,7 +155,7 @@ class Branch:
     def _now(self) -> tuple[object, ...]:
         """Returns the state that a branch may change: blocks on the card, and their holders."""
         machine = self._machine
-        held = machine.turns.courses[-1].held() if machine.turns.courses else frozenset()
+        held = machine.turns.courses[-1].keeping.held() if machine.turns.courses else frozenset()
         return len(machine.card.tape.events), held, learning(machine)
 
     def chosen(self, frame: Frame, *, holds: bool, forced: bool) -> None:

@@ -41,6 +41,14 @@ class Kinds:
             self.add(path)
         self._seen |= other._seen
 
+    def has_seen(self, key: Any, *, answer: bool) -> bool:
+        """Whether the branch of an answer was read."""
+        return (key, answer) in self._seen
+
+    def sizes(self, key: Any) -> list[Question]:
+        """The questions for each size that was asked for."""
+        return self._sizes[key]
+
     def open(self, decides: Callable[[Noted], bool]) -> Iterator[tuple[Noted, Asked]]:
         """Questions that have had one answer alone, and what leads to the other one; of those that
         decide anything."""

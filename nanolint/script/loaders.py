@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.values import Generated, Namespace, Native
+from nanolint.interpreter.values import Function, Generated, Instance, Namespace, Native, Numbered
 from nanolint.script import arrays, training
 from nanolint.script.chances import DATA
 from nanolint.tensors.tensor import Tensor, empty
@@ -46,6 +46,20 @@ def _made(machine: Script, packages: dict[str, Value]) -> dict[str, Namespace]:
         NAME: Namespace(NAME, whole),
         **{f"{NAME}.{name}": each for name, each in of_modules.items()},
     }
+
+
+def turns_over(machine: Script, values: Value) -> int | None:
+    """Returns the number of turns of a loop over ``values``; None if it is not known."""
+    if isinstance(values, Numbered):
+        return turns_over(machine, values.of)
+    if isinstance(values, (list, tuple, range)) and not isinstance(values, Generated):
+        return len(values)
+    if not isinstance(values, Instance):
+        return None
+    methods = [values.cls.find(name) for name in ("__len__", "__iter__")]
+    if any(not isinstance(each, Function) or each.module.path for each in methods):
+        return None  # the project's own may say anything
+    return arrays.count_of(machine, values)
 
 
 def padding(machine: Script) -> Namespace:

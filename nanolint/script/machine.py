@@ -29,6 +29,7 @@ class Loops(Protocol):
     stepping: set[ast.stmt]
     deciding: Any  # what is asked for by what decides something, see ``deciding.py``
     restless: set[tuple[int, Any]]
+    slopes: dict[tuple[ast.stmt, str, Any], int]
 
     def forces(self, asked: Noted) -> None:
         """A branch is read that another answer leads to."""

@@ -108,7 +108,10 @@ def _calls(
         return False
     seen.add(id(node))
     functions = (each for name in _called(node) for each in _functions(_value(frame, *name)))
-    return any(_calls(methods, e.node, _Scope(e, e.closure), seen, depth - 1) for e in functions)
+    return any(
+        _calls(methods, e.node, _Scope(e, e.closure, owner), seen, depth - 1)
+        for e, owner in functions
+    )
 
 
 @of_node
@@ -125,17 +128,21 @@ def _called(node: ast.AST) -> tuple[tuple[str, str | None], ...]:
     return tuple(name for each in calls for name in asked(each)[:1])
 
 
-def _functions(value: Value) -> Iterator[Function]:
-    """The script's own functions that may run where ``value`` is called: of a class all."""
-    if isinstance(value, (Partial, Method)):
+def _functions(value: Value, owner: Value = None) -> Iterator[tuple[Function, Value]]:
+    """The script's own functions that may run where ``value`` is called: of a class all. With the
+    object that each is a method of."""
+    if isinstance(value, Method):
+        yield from _functions(value.function, value.owner)
+    elif isinstance(value, Partial):
         yield from _functions(value.function)
     elif isinstance(value, Function):
-        yield value
+        yield value, owner
     elif isinstance(value, Instance) and not modules.is_module(value):
         yield from _functions(value.cls)
     elif isinstance(value, Class):
         for each in value.mro:
-            yield from (found for found in each.names.values() if isinstance(found, Function))
+            methods = (found for found in each.names.values() if isinstance(found, Function))
+            yield from ((found, None) for found in methods)
 
 
 def _value(frame: Frame | _Scope, name: str, attribute: str | None) -> Value:
@@ -214,13 +221,16 @@ def _holds(machine: Script, value: Value, seen: set[int], depth: int) -> bool:
 
 
 class _Scope:
-    """The names that a function sees around it."""
+    """The names that a function sees around it, and the object that it is a method of."""
 
-    def __init__(self, function: Function, closure: Frame | None) -> None:
-        self._function = function
-        self._closure = closure
+    def __init__(self, function: Function, closure: Frame | None, owner: Value = None) -> None:
+        self._function, self._closure = function, closure
+        self._owner = owner
 
     def find(self, name: str) -> Value:
+        given = self._function.node.args.args
+        if self._owner is not None and given and given[0].arg == name:
+            return self._owner
         if self._closure is not None:
             return self._closure.find(name)
         return self._function.module.names.get(name, MISSING)

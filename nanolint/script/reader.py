@@ -335,6 +335,8 @@ class Reader(Values):
             self.phases.finish()
 
     def _doubt_later(self, body: list[ast.stmt], node: ast.stmt, frame: Frame) -> None:
+        if any(not each.is_over for each in self.turns.courses[:-1]):
+            return  # more turns of a loop around this one are read
         doubt = later.unread(self, body, node, frame)
         self._later += [] if doubt is None else [doubt]
 

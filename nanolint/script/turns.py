@@ -31,6 +31,7 @@ from nanolint.script.alike import turns_that_reserve
 from nanolint.script.changes import called, changed, loaded
 from nanolint.script.course import Course
 from nanolint.script.deciding import Deciding
+from nanolint.script.loaders import turns_over
 from nanolint.script.phases import TrainsAgain
 from nanolint.script.reaching import steps, trains
 from nanolint.source.python import of_node
@@ -73,6 +74,7 @@ class Turns:
         self.courses: list[Course] = []  # of those that train, the innermost last
         self.deciding = Deciding(machine)
         self.restless: set[tuple[int, Any]] = set()  # values that turns of a loop set to and fro
+        self.slopes: dict[tuple[ast.stmt, str, Any], int] = {}  # of what turns of loops count
         self._open: list[ast.stmt] = []  # the loops that are being run, the innermost last
         self._depths: list[int] = []  # of calls, at which they stand
         self._counted: list[tuple[ast.stmt, int]] = []  # those over numbers, with their turn
@@ -186,7 +188,8 @@ class Turns:
             if isinstance(found, Generated):
                 values = alike.until_alike(machine, values, least=MANY)
             if self._is_course(node, frame):
-                return self._follow(node, frame, Course(machine, node, frame), values)
+                course = Course(machine, node, frame, turns_over(machine, found))
+                return self._follow(node, frame, course, values)
             return for_each(machine, node, frame, values)
         self._counted.append((node, -1))
         try:
@@ -214,7 +217,9 @@ class Turns:
         machine = self._machine
         for each in self.courses:
             each.is_direct = False
-        if not self.courses:
+        if self.courses:
+            self.courses[-1].keeping.enters()
+        else:
             self.outermost, self.is_over = course, False
             self._is_late = machine.phases.are_late
         self.courses.append(course)
@@ -231,22 +236,28 @@ class Turns:
                     if number > MOST and not course.skips:
                         raise machine.unread("how often a loop turns is not known")
                     if not self._goes_on(node, frame):
+                        course.ends(number)
                         break
                 elif isinstance(values, (range, Span)):
                     self._counted[-1] = node, number
                     course.begins(number)
                     formula = "turn", _stride(values), _first(values), False
-                    number = course.turn.made(values[number], formula)
-                    machine.assign(node.target, number, frame)
+                    counted = course.turn.made(values[number], formula)
+                    machine.assign(node.target, counted, frame)
                 elif values is not None:
                     held = list(islice(values, 1))
                     if not held:
+                        course.ends(number)
                         break
                     machine.assign(node.target, held.pop(), frame)
                     course.begins(number)
                 ended = machine.execute(node.body, frame)
                 if ended is BREAK or ended is RETURN:
+                    course.ends(number + 1)
                     return ended if ended is RETURN else None
+        except TrainsAgain:
+            course.is_cut()
+            raise
         finally:
             self.courses.remove(course)
             course.leaves()

@@ -92,8 +92,12 @@ def _told(formula: Formula, symbols: Sequence[Any]) -> Formula:
 def _first(asked: Sequence[Asked], start: int, stop: int, symbols: Sequence[Any]) -> int | None:
     rest: list[Asked] = []
     gaps: list[tuple[int, int]] = []  # of turns that a question leaves out
+    within: list[Any] = []  # asks of a loop within this one, see ``within.py``
     step, residue, period = 1, 0, 1
     for question, answer in asked:
+        if answer and hasattr(question.how, "first"):
+            within.append(question.how)
+            continue
         stretch = _stretch(question, answer, start, stop, symbols)
         if stretch is not None:
             start, stop = stretch
@@ -118,6 +122,11 @@ def _first(asked: Sequence[Asked], start: int, stop: int, symbols: Sequence[Any]
     enough = lcm(period, step) // step if period else FOREVER
     while turn < stop and tries < enough:
         behind = next((end for begin, end in gaps if begin <= turn < end), None)
+        if behind is None and within:
+            ahead = [each.first(turn, stop) for each in within]
+            if None in ahead:
+                return None
+            behind = max(ahead) if max(ahead) > turn else None
         if behind is not None:
             turn = behind + (residue - behind) % step
         elif all(bool(holds(each, turn, symbols)) == bool(answer) for each, answer in rest):
