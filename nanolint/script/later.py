@@ -38,7 +38,7 @@ def unread(machine: Script, body: Iterable[ast.stmt], within: ast.stmt, frame: F
             continue
         is_if = isinstance(node, ast.If)
         was_read = id(node) in (machine.taken if is_if else machine.executed)
-        if not was_read and evaluates(machine, node, frame) and may_hold(machine, node, frame):
+        if not was_read and evaluates(machine, node, frame) and _may_hold(machine, node, frame):
             return not_read(frame, node)
         if was_read:
             waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)]
@@ -52,52 +52,15 @@ def not_read(frame: Frame, node: ast.stmt) -> str:
     return f"{NOT_READ} ({frame.module.path}:{node.lineno})"
 
 
-def asks_no_remainder(node: ast.If) -> bool:
-    """Whether a test asks for no remainder, which another part of it may leave out."""
-    return not _remainders(node.test)
-
-
-def may_hold(machine: Script, node: ast.stmt, frame: Frame) -> bool:
-    """Whether a branch may be taken in a later step, for all that its text tells."""
-    return not isinstance(node, ast.If) or _may_hold(machine, node.test, frame)
-
-
-def _may_hold(
-    machine: Script, test: ast.expr, frame: Frame, counters: frozenset[str] = frozenset()
-) -> bool:
-    """Whether a test may be true in a later step: what has to do with remainders may, unless they
-    are of more steps than the run has. ``counters`` are names whose remainders are asked for."""
-    if isinstance(test, ast.BoolOp):
-        counters |= {
-            name.id
-            for each in _remainders(test)
-            for name in ast.walk(each.left)
-            if isinstance(name, ast.Name)
-        }
-        each_may = (_may_hold(machine, each, frame, counters) for each in test.values)
-        return all(each_may) if isinstance(test.op, ast.And) else any(each_may)
-    remainders = _remainders(test)
-    if remainders:
-        return any(_is_reached(machine, each.right, frame) for each in remainders)
-    if (
-        isinstance(test, ast.Compare)
-        and isinstance(test.ops[0], (ast.Gt, ast.GtE))
-        and isinstance(test.left, ast.Name)
-        and test.left.id in counters
-    ):
-        return _is_reached(machine, test.comparators[0], frame, least=0)
-    return _value(machine, test, frame) is not False
-
-
-def _remainders(test: ast.expr) -> list[ast.BinOp]:
-    found = (each for each in ast.walk(test) if isinstance(each, ast.BinOp))
-    return [each for each in found if isinstance(each.op, ast.Mod)]
-
-
-def _is_reached(machine: Script, number: ast.expr, frame: Frame, least: int = 1) -> bool:
-    """Whether there is a step of this number, where it is known."""
-    found = _value(machine, number, frame)
-    return not isinstance(found, int) or least <= found <= machine.around.last_step
+def _may_hold(machine: Script, node: ast.stmt, frame: Frame) -> bool:
+    """Whether a branch may be taken in a turn that is not read, or now."""
+    if not isinstance(node, ast.If):
+        return True
+    asked = len(machine.asked)
+    holds = _value(machine, node.test, frame) is not False
+    questions = machine.asked[asked:]
+    del machine.asked[asked:]
+    return holds or machine.turns.come(questions)
 
 
 def _value(machine: Script, node: ast.expr, frame: Frame) -> Value:

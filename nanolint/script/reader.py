@@ -186,11 +186,7 @@ class Reader(Values):
         if not any(later.evaluates(self, each, frame) for each in node.body):
             return False
         questions = list(filter(self.turns.deciding.asks_for, self.asked[asked:]))
-        if questions and not self.turns.come(questions):
-            return False
-        if not (questions and later.asks_no_remainder(node)) and not later.may_hold(
-            self, node, frame
-        ):
+        if not self.turns.come(questions):
             return False
         self.evaluated.add(node)
         self.taken.add(id(node))
