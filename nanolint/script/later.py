@@ -1,4 +1,7 @@
-"""Evaluations of a later step or after the loop: read there, or doubted."""
+"""Evaluations that were not read, of a later step or after the loop: a doubt about each that comes.
+
+Whether one comes in a later step the loop itself is asked (``course.py``).
+"""
 
 from __future__ import annotations
 

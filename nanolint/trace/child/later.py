@@ -1,6 +1,9 @@
 """Finds branches of the loop that a trace has not reached: evaluations, samples, another state.
 
 Conditions on what counts steps are evaluated ahead from the loop's source; nothing of it is run.
+
+It is not ``nanolint/script/course.py``: here the user's Python runs the loop, so that a counter has
+no formula, and all that is known of it is its value after each step.
 """
 
 from __future__ import annotations
