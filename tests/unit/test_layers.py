@@ -1,4 +1,7 @@
-"""Imports run one way: from the edges (cli, lsp) down to plain data, and never in a circle."""
+"""Imports run one way: from the edges (cli, lsp) down to plain data, and never in a circle.
+
+The package keeps its size: no room is most of it, no folder lies deep, and it only gets smaller.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,13 @@ RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 # The only modules that lie at the top: plain data, errors, words. All else is in a package.
 FLAT = {"__init__", "__main__", "diagnostics"} | LAYERS[-1]
+
+# No room has more of the package's lines: it would be two.
+LARGEST_ROOM = 0.15
+DEEPEST = 3  # folders, ``nanolint`` not counted
+MOST_LINES_OF_A_FILE = 600
+# All of nanolint/, texts that are read included. A change that makes it smaller lowers these.
+MOST_LINES, MOST_FILES = 102_500, 600
 
 # What a rule author may build on; third-party packs have the same.
 RULE_SURFACE = "nanolint.rule"
@@ -124,3 +134,39 @@ def test_the_replay_knows_neither_syntax_trees_nor_rules() -> None:
     rooms = ("verdict", "recording", "script", "interpreter", "inductor", "tensors", "tape")
     for path in (path for room in rooms for path in modules(f"nanolint/{room}")):
         assert not imported(path) & {"libcst", "nanolint.rule", "nanolint.source"}, path
+
+
+def lines_of(path: Path) -> int:
+    return path.read_bytes().count(b"\n")
+
+
+def test_no_room_is_most_of_the_package() -> None:
+    rooms = {
+        each.name: sum(map(lines_of, each.rglob("*.py")))
+        for each in (ROOT / "nanolint").iterdir()
+        if each.is_dir()
+    }
+    whole = sum(rooms.values())
+    shares = {name: lines / whole for name, lines in rooms.items()}
+    assert {name: f"{x:.1%}" for name, x in shares.items() if x > LARGEST_ROOM} == {}
+
+
+def test_no_folder_lies_deeper_than_three() -> None:
+    parts = {path.parent.relative_to(ROOT / "nanolint").parts for path in modules("nanolint")}
+    assert {"/".join(each) for each in parts if len(each) > DEEPEST} == set()
+
+
+def test_no_file_is_longer_than_one_idea() -> None:
+    long = {
+        str(path.relative_to(ROOT)): lines_of(path)
+        for path in modules("nanolint")
+        if lines_of(path) > MOST_LINES_OF_A_FILE
+    }
+    assert long == {}
+
+
+def test_the_package_only_gets_smaller() -> None:
+    """In lines and in files; whoever makes it smaller lowers the ceiling to what there is."""
+    found = modules("nanolint")
+    assert sum(map(lines_of, found)) <= MOST_LINES
+    assert len(found) <= MOST_FILES
