@@ -357,7 +357,7 @@ class Teller(Listener):
         is_one = all(each == (place, marks) for each in self._passes)
         name, is_mean = optimizer.cls.name, marks <= PLAIN_MEAN and MEAN in marks
         if is_one and is_mean and passes > 1 and not self._touched and name in SEES_SIZE:
-            self._tell(Told(Fact.SUMMED, place, here, (name,), (passes,)))
+            self._tell(Told(Fact.SUMMED, place, here, (name,), (_plainly(passes),)))
         if len(self._passes) == passes == 1 and DIVIDED in marks:
             divided = [each for each in self._labels.values() if each.name == DIVIDED]
             self._tell(Told(Fact.MICRO, here, divided[-1].place))
@@ -464,6 +464,12 @@ def _asks(module: Instance) -> bool:
 def _asks_flag(node: ast.AST) -> bool:
     attributes = (each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute))
     return any(name == "training" for name in attributes)
+
+
+def _plainly(number: Value) -> int:
+    """A number as a story keeps it: a reading with another one has a story of its own."""
+    found: int = number.known() if type(number) is Symbolic else number
+    return found
 
 
 def _learns(value: Value) -> bool:

@@ -247,7 +247,7 @@ def test_the_fix_of_a_launch_stands_on_its_own_line(project: Path) -> None:
 def test_the_flag_that_has_no_value_takes_the_fix(project: Path, tmp_path: Path) -> None:
     saved(tmp_path / "home", "d8", 10, layers=8)
     before = (project / "finetune.py").read_text(encoding="utf-8")
-    nanolint(*SMALL, "finetune.py")
+    nanolint(*SMALL, "--select", "NL1", "finetune.py")
     after = (project / "finetune.py").read_text(encoding="utf-8")
     rows = 'parser.add_argument("--rows", type=int, default='
     assert after == before.replace(f"{rows}None)", f"{rows}8)")
