@@ -118,8 +118,9 @@ class Teller(Listener):
         self._touched = False  # a gradient was changed by the program itself, since the last step
         self._scaled = False  # the gradients are
         self._unscaled: set[int] = set()  # optimizers whose gradients were unscaled since
-        self._halves: set[str] = set()  # of autocasts since the last pass
-        self._of_pass: frozenset[str] = frozenset()  # and those of the last pass
+        self._halves: set[str | None] = set()  # of autocasts of modules since the last pass
+        # Those of the last pass: empty if no module was seen, as of a graph that is replayed.
+        self._of_pass: frozenset[str | None] = frozenset()
         self._open: tuple[Stack, int, int, bool, Stack | None] | None = None
         self._forwards: list[Forward] = []  # with a graph that no backward pass has used so far
         self._evals: dict[int, Stack] = {}  # by modules
@@ -158,8 +159,8 @@ class Teller(Listener):
     def enters(self, module: Instance) -> None:
         super().enters(module)
         card = self._machine.card
-        if card.grad_enabled and card.half is not None:
-            self._halves.add(_named(card.half))
+        if card.grad_enabled:
+            self._halves.add(None if card.half is None else _named(card.half))
         if len(self.inside) > 1 or self._is_back:  # there a checkpoint runs again
             return
         if not card.grad_enabled:
@@ -361,8 +362,10 @@ class Teller(Listener):
         if len(self._passes) == passes == 1 and DIVIDED in marks:
             divided = [each for each in self._labels.values() if each.name == DIVIDED]
             self._tell(Told(Fact.MICRO, here, divided[-1].place))
+        if not self._of_pass:
+            return
         of_weights = {_named(each.dtype) for each in _parameters(optimizer)}
-        halves = self._of_pass | (of_weights & {"float16"})
+        halves = (self._of_pass - {None}) | (of_weights & {"float16"})
         if SCALED in marks and "float16" not in halves:
             half = "bfloat16" if halves else "float32"
             self._tell(Told(Fact.HALF, place, here, (half, SCALED)))

@@ -280,6 +280,14 @@ def test_a_correct_loop_is_silent(dialect: str, tmp_path: Path) -> None:
     assert found(tmp_path, script(dialect, {})) == set()
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_correct_loop_of_a_compiled_model_is_silent(dialect: str, tmp_path: Path) -> None:
+    text = script(dialect, {})
+    compiled = text.replace("= Net().cuda()", "= torch.compile(Net().cuda())")
+    assert compiled != text
+    assert found(tmp_path, compiled) == set()
+
+
 PLANTED = [
     pytest.param(dialect, mistake, id=f"{dialect}: {mistake}")
     for mistake, (_, slots) in MISTAKES.items()
