@@ -149,9 +149,10 @@ class Course:
         self._of_state.add(self._take())
         self._carried.leaves()
         self._machine.growing.clear()
-        is_known = self._turns is not None and unnoted(self._turns) < when.FOREVER
-        count = int(self._turns) if is_known else None
         around = self._machine.turns.courses[-1] if self._machine.turns.courses else None
+        is_known = self._turns is not None and unnoted(self._turns) < when.FOREVER
+        # Only the loop around asks for the count: its number would decide what else is alike.
+        count = int(self._turns) if is_known and around is not None else None
         self._counters.leaves(count, None if around is None else around._counters)
         if around is not None and count is not None:
             around._contains(self, count)
