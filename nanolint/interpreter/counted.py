@@ -38,17 +38,21 @@ class Question(NamedTuple):
 class Noted:
     """A question that a turn asked, with its answer. ``key`` tells it from others in every run of
     the loop. ``ends``: with another answer the loop is over,
-    before this turn (1) or in it (2); ``evaluates`` is the branch that it
+    before this turn (1) or in it (2), and ``exits``: so is the program; ``acts``: it does more than
+    that; ``evaluates`` is the branch that it
     leads to, which only evaluates; ``is_size``: it asks whether a size is what it was; ``sets`` are
     the values that alone hang on it, if nothing else does."""
 
-    __slots__ = ("answer", "by", "ends", "evaluates", "is_size", "key", "place", "question", "sets")
+    __slots__ = (
+        *("acts", "answer", "by", "ends", "evaluates", "exits", "is_size", "key", "place"),
+        *("question", "sets"),
+    )
 
     def __init__(
         self, by: Turn, question: Question, answer: Any, place: Place, *, is_size: bool
     ) -> None:
         self.by, self.question, self.answer, self.place = by, question, answer, place
-        self.ends = 0
+        self.ends, self.exits, self.acts = 0, False, False
         self.evaluates: ast.If | None = None
         self.is_size = is_size
         self.sets: frozenset[str] = NONE

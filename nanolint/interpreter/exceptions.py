@@ -194,7 +194,7 @@ def leave(machine: Machine, code: Value = None, *_: Value) -> Value:
     """``sys.exit(code)``: a text, or a number but 0, says that the run has failed."""
     if type(code) in (str, int) and code and not machine.may_be_started_otherwise:
         raise certain(SystemExit(code), Cause.CHECK)
-    raise machine.unread("the program ends here")
+    raise machine.end()
 
 
 def _own(error: BaseException, *, is_own: bool) -> BaseException:

@@ -112,6 +112,10 @@ class Machine:
         """The error that ends the reading here."""
         return Unread(reason, self.place)
 
+    def end(self) -> BaseException:
+        """What says that the program ends here, without a failure."""
+        return self.unread("the program ends here")
+
     def unknown(self, reason: str) -> Unknown:
         """A value that is not known, from here on."""
         return Unknown(reason, self.place)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.tape.allocator.caching import CachingAllocator
 from nanolint.tape.symbolic import NotSymbolic, is_symbolic
+from nanolint.tape.symbolic import plain as unnoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +85,12 @@ def kept(tape: Tape, start: Mark) -> int:
         elif made.pop(~event, None) is None:
             freed += tape.sizes[~event]
     return sum(made.values()) - freed
+
+
+def replaced(tape: Tape, start: Mark) -> int:
+    """Returns the bytes of what is older than a mark that were freed after it."""
+    freed = (~each for each in tape.events[start.events :] if each < 0)
+    return sum(unnoted(tape.sizes[each]) for each in freed if each < start.allocations)
 
 
 LARGE = 1 << 20  # bytes that a turn frees of those before

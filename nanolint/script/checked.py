@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter.values import Unknown
 from nanolint.script import tokenizers
 from nanolint.script.reaching import rebind
+from nanolint.source.python import of_node
 from nanolint.tape.symbolic import Symbolic
 
 if TYPE_CHECKING:
@@ -30,6 +31,16 @@ def ends(body: Sequence[ast.stmt]) -> bool:
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         return name in EXITS
     return isinstance(last, ast.Raise)
+
+
+@of_node
+def exits(node: ast.If) -> bool:
+    """Whether the program ends if a test holds, by ``sys.exit`` or SystemExit."""
+    last = node.body[-1]
+    if not isinstance(last, ast.Raise):
+        return ends(node.body)
+    raised = last.exc.func if isinstance(last.exc, ast.Call) else last.exc
+    return isinstance(raised, ast.Name) and raised.id == SystemExit.__name__
 
 
 def learn(machine: Script, test: ast.expr, frame: Frame, *, holds: bool) -> None:

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.counted import Noted, Question, Turn
 from nanolint.script import when
+from nanolint.script.alike import replaced
 from nanolint.script.carried import Carried, Handed
 from nanolint.script.counters import Counters
-from nanolint.script.keeping import REPEATED, Keeping, bytes_of
+from nanolint.script.keeping import LITTLE, REPEATED, Keeping, bytes_of
 from nanolint.script.kinds import Kinds, Left, is_same
 from nanolint.script.left import is_bounded, learning
 from nanolint.script.within import Inner
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 KINDS = 32  # of turns, that are read
 GROWING = 40  # turns that each leave another state, that are read
 EPOCHS = 12  # the same, of a loop around one that trains
+AGAIN = 8  # turns that replace what lay there, that are read without another reason
 ROUND = 4  # turns, after which flags and memory may be as they were
 
 NOTHING: Handed = frozenset()
@@ -63,6 +65,7 @@ class Course:
         self._inert: set[tuple[Any, bool, Handed]] = set()
         self._state: State = ()
         self._start = 0  # of what this turn asked
+        self._began = machine.card.tape.mark()  # the turns that were read on end
         self._before = machine.phases.done  # steps before the loop
         self._done = self._flops = 0
         self._per_turn = 1
@@ -84,6 +87,7 @@ class Course:
         # Such a turn left other blocks: others may come to lie elsewhere.
         self._has_kept = any(each._has_kept for each in machine.turns.courses)
         self._was_sought = False  # the latest turn was read for what it does otherwise
+        self._times_again = 0
         self._inner: dict[ast.stmt, Inner] = {}  # loops within this one
         self._differs_within = False  # one of these may not do the same in all its turns
         self._turns: Any = None  # how many the loop had
@@ -173,6 +177,8 @@ class Course:
             question = Question(how, ("turn", 1, 0, False), ("is", None))
             asked = Noted(self.turn, question, comes, of.place, is_size=False)
             asked.sets, asked.evaluates = of.sets, of.evaluates
+            if of.exits:
+                asked.ends, asked.exits, asked.acts = 2, True, True
             self._machine.asked.append(asked)
 
     def _take(self) -> list[Noted]:
@@ -226,6 +232,7 @@ class Course:
         self._moves()
         if not self._planned:
             self._planned = self._others(after)
+            self._began = self._machine.card.tape.mark()
         if not self._planned:
             return self._last(after)
         found = self._planned.pop(0)
@@ -237,7 +244,7 @@ class Course:
         """A turn begins, after the assignment of the loop's names."""
         machine = self._machine
         if not self.skips:
-            self._state = self._now()
+            self._state, self._began = self._now(), machine.card.tape.mark()
             self._moves()
             if machine.phases.done == self._before:
                 self._early.add(self._state)
@@ -293,7 +300,9 @@ class Course:
         is_close = self._has_kept
         if found is None or asked is None:
             left = unnoted(self._stop(after)) - after
-            return [after] if is_close and 1 < left <= self._most_growing else []
+            if is_close and 1 < left <= self._most_growing:
+                return [after]
+            return self._again(after, was_sought=was_sought)
         self._read += 1
         if found == when.NOT_DECIDED or self._read > KINDS:
             self._doubt("when" if found == when.NOT_DECIDED else "what else", str(asked.place))
@@ -313,6 +322,27 @@ class Course:
         if is_close and turns[0] - after <= self._most_growing:
             away = turns[0] - after
         return [*range(after, after + away), *turns]
+
+    def _again(self, after: int, *, was_sought: bool) -> list[int]:
+        """Turns to read that are like the latest, which replaced what lay there: what takes its
+        place may come to lie elsewhere, so that more is reserved. A plain step is repeated by the
+        verdict (``replay.py``)."""
+        is_plain = self.is_direct and not was_sought
+        if is_plain or self._times_again == AGAIN or self._state != self._recent[0]:
+            return []
+        if not replaced(self._machine.card.tape, self._began) > LITTLE:
+            return []
+        found: int | None = after
+        if was_sought:
+            path = [*filter(self._decides, self._path)]
+            told = [(each.question, each.answer) for each in path]
+            found, _ = self._first([(each, told) for each in path[-1:]], after)
+        if found is None or found == when.NOT_DECIDED:
+            return []
+        self._times_again += 1
+        self._was_sought = was_sought
+        away = min(found - after, self._cycle + (found - after) % self._cycle)
+        return [*range(after, after + away), found]
 
     def _doubt(self, what: str, place: str) -> None:
         """Later turns may do something else."""
@@ -497,7 +527,7 @@ class Course:
     def _is_asked(self, asked: Noted) -> bool:
         """Whether another answer may lead to what was not read."""
         inert = asked.key, not asked.answer, self._handed
-        return not asked.ends and inert not in self._inert
+        return (not asked.ends or asked.acts) and inert not in self._inert
 
     def _stop(self, after: int) -> Any:
         """The turn before which the loop ends."""

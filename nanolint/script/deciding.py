@@ -20,7 +20,7 @@ from nanolint.interpreter.values import (
     Native,
     Unknown,
 )
-from nanolint.script import flows, later
+from nanolint.script import checked, flows, later
 from nanolint.script.changes import jumps, leaves, loaded, stored
 from nanolint.script.left import learning
 from nanolint.script.reaching import reaches_card
@@ -171,6 +171,10 @@ class Branch:
             for each in asked:
                 if not each.answer or isinstance(self._node.test, ast.UnaryOp):
                     each.ends = 2
+                    each.exits = checked.exits(self._node)
+                    each.acts = each.exits or any(
+                        reaches_card(machine, one, frame) for one in self._node.body
+                    )
         elif not holds and self._only_evaluates(frame):
             for each in asked:
                 each.evaluates = self._node

@@ -10,6 +10,7 @@ from nanolint.interpreter.values import CONTENTS, Unknown, Unread
 from nanolint.script import alike, checked, finite
 from nanolint.script.changes import filled, jumps, leaves, stored
 from nanolint.script.deciding import Branch
+from nanolint.script.phases import Ended
 from nanolint.script.reaching import (
     EVALUATES,
     TRAINS,
@@ -219,6 +220,8 @@ def _attempt(machine: Script, body: list[ast.stmt], frame: Frame) -> bool:
     """Whether a branch that may be taken is read to its end; an exception ends another run."""
     try:
         machine.execute(body, frame)
+    except Ended:
+        return False
     except CATCHABLE as error:
         let_go(error)
         return False

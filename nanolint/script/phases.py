@@ -22,6 +22,10 @@ class Finished(BaseException):
     """All that is read of a run is read; no program catches it."""
 
 
+class Ended(Finished):
+    """The program itself has ended, after the first steps."""
+
+
 class TrainsAgain(BaseException):
     """After the last step that is read, the loop would train again: it is over instead."""
 

@@ -38,7 +38,7 @@ from nanolint.script.environment import is_demanded
 from nanolint.script.lacking import never_set
 from nanolint.script.lengths import Lengths
 from nanolint.script.objects import Values
-from nanolint.script.phases import Finished, Phases, TrainsAgain
+from nanolint.script.phases import Ended, Finished, Phases, TrainsAgain
 from nanolint.script.reaching import rebind
 from nanolint.script.seen import Printed, Seen
 from nanolint.script.story import Teller
@@ -185,6 +185,8 @@ class Reader(Values):
             return False
         if not any(later.evaluates(self, each, frame) for each in node.body):
             return False
+        if checked.exits(node):
+            return False
         questions = list(filter(self.turns.deciding.asks_for, self.asked[asked:]))
         if not self.turns.come(questions):
             return False
@@ -281,6 +283,8 @@ class Reader(Values):
                 ended = None
                 let_go(error)
                 self._forget(node, frame, error)
+            except Ended:
+                raise
             except (Finished, TrainsAgain):  # while the names are still there
                 self._doubt_later(listed, node, frame)
                 raise
@@ -345,6 +349,9 @@ class Reader(Values):
         elif what in (Event.TRAINS, Event.EVALUATES):
             self.seen.evaluates()
         self.turns.happens(what)
+
+    def end(self) -> BaseException:
+        return Ended() if self.phases.have_settled and not self.trying else super().end()
 
     def asserted(self, test: ast.expr, frame: Frame) -> None:
         if not self.trying:

@@ -109,7 +109,7 @@ def _read(
     try:
         machine.read()
     except Finished:
-        pass
+        device.tape.close()
     except FAILURES as error:
         unread, stop = machine.unread(_described(error)), None
         if is_certain(error) or _is_pythons(error, program):

@@ -26,7 +26,7 @@ from nanolint.interpreter.values import (
     Unknown,
 )
 from nanolint.run.stop import AFTER
-from nanolint.script import alike, corpora, growing, jumping
+from nanolint.script import alike, checked, corpora, growing, jumping
 from nanolint.script.alike import turns_that_reserve
 from nanolint.script.changes import called, changed, loaded
 from nanolint.script.course import Course
@@ -451,6 +451,7 @@ def ending(node: ast.For | ast.While) -> frozenset[ast.If]:
         elif isinstance(each, ast.If):
             ands = (one for one in ast.walk(each.test) if isinstance(one, ast.BoolOp))
             ends = any(isinstance(one, (ast.Break, ast.Return)) for one in each.body)
+            ends = ends or checked.exits(each)
             if ends and not any(isinstance(one.op, ast.And) for one in ands):
                 found.add(each)
     return frozenset(found)

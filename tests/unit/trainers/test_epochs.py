@@ -63,6 +63,10 @@ KEEP = "hog = torch.zeros(32, 512, 1024, device='cuda')"
 ADD = "kept.append(torch.zeros(10, 512, 1024, device='cuda'))"
 BEST = "if global_step == 12: best = global_step", f"if best and global_step == best + 5: {KEEP}"
 
+LEFT = "if global_step >= 30:", f"    {KEEP}", "    break"
+ENDED = "if global_step == 20: raise SystemExit", f"if global_step == 33: {KEEP}"
+WEIGHTS = "if global_step % 10 == 0: best = {k: v.clone() for k, v in model.state_dict().items()}"
+
 
 @pytest.mark.parametrize(
     ("loop", "lines", "samples", "peak"),
@@ -81,10 +85,14 @@ BEST = "if global_step == 12: best = global_step", f"if best and global_step == 
         (THREE, (f"if global_step == 25: {KEEP}",), 28, KEPT),
         (BEHIND, (f"if global_step == 28: {KEEP}",), 28, KEPT),
         (BEHIND, (ADD.replace("10", "2"),), 28, (67_603_456, 83_886_080)),
+        (LOOP, LEFT, 28, TWICE),
+        (LOOP, ENDED, 12, FREE),
+        (LOOP, (WEIGHTS,), 12, (71_527_424, 83_886_080)),
     ],
     ids=[
         *("best", "best of three", "formula", "both", "tokens", "function", "added", "each"),
         *("evaluation", "never", "while", "three loops", "behind", "each epoch"),
+        *("left by break", "ended by exit", "replaced"),
     ],
 )
 def test_a_step_of_a_later_epoch_is_read(
