@@ -46,9 +46,9 @@ from nanolint.source.values import Known, Scalar
 from nanolint.tape.tape import Phase
 from nanolint.trainers.nanogpt.config import config_runs
 from nanolint.trainers.nanogpt.configurator import obstacle
+from nanolint.trainers.nanogpt.data_files import datasets, has_dataset
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_CONTEXT, PRETRAINED_SIZES
 from nanolint.trainers.nanogpt.resolve import resolve
-from nanolint.trainers.nanogpt.vocabulary import datasets, has_dataset
 from nanolint.units import format_bytes
 from nanolint.verdict import changes
 from nanolint.verdict.changes import Change

@@ -25,16 +25,15 @@ from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.settings.torch_version import NEWEST
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.dotenv import with_dotenv
-from nanolint.trainers.nanogpt.data_files import is_told
+from nanolint.trainers.nanogpt.data_files import WITHOUT_META, dataset_vocabulary, is_told
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
 from nanolint.trainers.nanogpt.overwritten import overwritten
 from nanolint.trainers.nanogpt.reading import read_source
-from nanolint.trainers.nanogpt.readings import whole_read
 from nanolint.trainers.nanogpt.roles import Roles, settle_roles, with_passes
 from nanolint.trainers.nanogpt.steps import steps
-from nanolint.trainers.nanogpt.vocabulary import WITHOUT_META, dataset_vocabulary
+from nanolint.trainers.nanogpt.whole import whole_read
 from nanolint.units import listed
 
 if TYPE_CHECKING:

@@ -19,13 +19,18 @@ from nanolint.run.run import Dialect
 from nanolint.run.settled import Layer, Origin, Setting
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.values import Known, Unknown
-from nanolint.trainers.nanogpt.data_files import VOCABULARY, is_told
+from nanolint.trainers.nanogpt.data_files import (
+    META,
+    VOCABULARY,
+    is_told,
+    pickled_vocabulary,
+    whether_it_exists,
+)
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.setup.calls import Surroundings
 from nanolint.trainers.nanogpt.setup.passed import ABSENT, SHAPE, Passed, follow
 from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named
-from nanolint.trainers.nanogpt.vocabulary import META, pickled_vocabulary, whether_it_exists
 from nanolint.units import listed
 
 if TYPE_CHECKING:

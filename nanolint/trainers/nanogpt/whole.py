@@ -1,33 +1,42 @@
-"""A train.py of nanoGPT's kind that is read whole: a config's values over its globals."""
+"""The run of a nanoGPT-like train.py that is read whole: a config's values over its globals."""
 
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
+from nanolint.gpus.abilities import has_bfloat16
+from nanolint.run.capability import attention_kernel
+from nanolint.run.coverage import not_covered
 from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
+from nanolint.run.run import MODEL
 from nanolint.run.settled import Layer
-from nanolint.run.trust import Subject
+from nanolint.run.trust import Subject, ordered
 from nanolint.source.python import literal
 from nanolint.source.values import Known
 from nanolint.trainers.nanogpt.configurator import behind_the_launch_line, file_of
-from nanolint.trainers.nanogpt.data_files import VOCABULARY, data_files, is_told
+from nanolint.trainers.nanogpt.data_files import META, VOCABULARY, data_files, is_told
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
+from nanolint.trainers.nanogpt.roles import with_passes
+from nanolint.trainers.nanogpt.setup.passed import SHAPE
 from nanolint.trainers.nanogpt.steps import is_train_script
 from nanolint.trainers.nanogpt.train_script import names_read
-from nanolint.trainers.nanogpt.vocabulary import META
 from nanolint.trainers.script.corpora import texts_of
 from nanolint.trainers.script.sources import MAIN, sources
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
+    from nanolint.gpus.gpu import Gpu
     from nanolint.run.run import Run
-    from nanolint.run.settled import Project, Setting
+    from nanolint.run.settled import Project, Resolution, Setting, Unresolved
     from nanolint.run.trust import Doubt
     from nanolint.source.values import Plain
+    from nanolint.trainers.nanogpt.roles import Roles
+
 
 # What no reading of a script tells: which one it is, how many processes, what its data holds.
 BEYOND_READING = frozenset(
@@ -180,3 +189,52 @@ def _written(setting: Setting) -> str:
     except (ValueError, SyntaxError):  # inf
         return _NOT_KNOWN
     return text
+
+
+def read_run(run: Run, program: ReadScript, gpu: Gpu | None) -> Run:
+    """``run`` with a model of its own: nothing of nanoGPT's is said of it but what it follows."""
+    dtype = "bfloat16" if has_bfloat16(gpu) else "float16"
+    kernel = attention_kernel(gpu, dtype=dtype, head_size=None, dropout=False)
+    others = dict.fromkeys(MODEL - program.follows)
+    return replace(run, program=program, attention=kernel).having(**others)
+
+
+# The model, what it begins with and whether it is compiled: a reading of the script tells it.
+TOLD = frozenset({*SHAPE, "init_from", "compile"})
+
+
+def whole_read(
+    found: Resolution,
+    roles: Roles,
+    needed: tuple[Run, Collection[Unresolved]],
+    settings: tuple[Mapping[str, Setting], Mapping[str, Setting]],
+    project: Project,
+    gpu: Gpu | None,
+) -> Resolution | None:
+    """The run with all of its script read, and what is in doubt of it still.
+
+    ``settings`` are by the script's keys, and by their roles. None where the micro-batch is not
+    known, or the reading has no place for its values.
+    """
+    run, unresolved = needed
+    configured, taken = settings
+    unknown = {each.key for each in unresolved}  # of these the reading tells what they are
+    if unknown - TOLD or project.unusable:
+        return None
+    shaped = with_passes(replace(run, compile=run.compile or "compile" in unknown), roles)
+    saved = tuple(_known(taken, SHAPE).items()) if run.sizes.init_from == "resume" else ()
+    program = whole_run(project, configured, roles.deciding, shaped, saved)
+    if program is None:
+        return None
+    run = read_run(shaped, program, gpu)
+    run = replace(run, block_size=0) if "block_size" in unknown else run
+    run = replace(run, vocab_size=0) if "vocab_size" in unknown else run
+    doubts = [each for each in found.doubts if outlives(each, project)]
+    doubts += not_covered(run, gpu)
+    return replace(found, run=run, unresolved=(), doubts=ordered(doubts))
+
+
+def _known(settings: Mapping[str, Setting], roles: Iterable[str]) -> dict[str, Plain]:
+    """Those of the roles whose values are known."""
+    values = ((role, settings[role].value) for role in roles if role in settings)
+    return {role: value.value for role, value in values if isinstance(value, Known)}

@@ -24,14 +24,13 @@ from nanolint.run.program import NotKnown as Hidden
 from nanolint.run.roles import Role
 from nanolint.run.saved import Loaded
 from nanolint.run.terms import Given, Surface, leaves
-from nanolint.trainers.nanogpt.data_files import data_sets
+from nanolint.trainers.nanogpt.data_files import META, data_sets
 from nanolint.trainers.nanogpt.reading import read_source
-from nanolint.trainers.nanogpt.vocabulary import META
-from nanolint.trainers.script.checkpoints import starts_afresh
 from nanolint.trainers.script.corpora import texts_from
 from nanolint.trainers.script.hydra import files_of_hydra, modules_of_targets
 from nanolint.trainers.script.modules import roots_of
 from nanolint.trainers.script.outline import longest_of, told_of
+from nanolint.trainers.script.saved import starts_afresh
 from nanolint.trainers.script.settings_files import SUFFIXES
 from nanolint.trainers.script.sources import PROGRAM, shown, sources
 from nanolint.trainers.script.tokenizers import tokenizers_from
