@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.terms import Number
 from nanolint.trainers.script import settings_files
+from nanolint.trainers.script.built_model import weight
 from nanolint.trainers.script.operations import scalar
-from nanolint.trainers.script.parameters import weight
 from nanolint.trainers.script.things import REST, Class, External, Function, Instance, Table, Thing
 
 if TYPE_CHECKING:

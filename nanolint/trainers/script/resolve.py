@@ -20,22 +20,25 @@ from nanolint.run.settled import (
     LAUNCH_LINE,
     MEMORY,
     THE_MODEL,
+    Layer,
+    Origin,
     Project,
     Resolution,
+    Setting,
     Unresolved,
 )
+from nanolint.run.terms import Given, Operation, Surface
 from nanolint.run.trust import Doubt, Subject, ordered
-from nanolint.source.values import Known
+from nanolint.source.values import Known, Unknown
 from nanolint.trainers.dotenv import with_dotenv
 from nanolint.trainers.nanogpt.keys import ROLES
-from nanolint.trainers.nanogpt.read import read_run
+from nanolint.trainers.nanogpt.whole import read_run
 from nanolint.trainers.script import walks
 from nanolint.trainers.script.fitting import BY_LIBRARY
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.outline import can_tell, has_outline, of_model, outline_of, told_of
 from nanolint.trainers.script.reading import read_script
 from nanolint.trainers.script.saved import earlier
-from nanolint.trainers.script.settled import key_of, settings_of
 from nanolint.trainers.script.sources import sources
 from nanolint.trainers.script.surroundings import around_of, told
 from nanolint.trainers.script.whole import whole_script
@@ -48,7 +51,41 @@ if TYPE_CHECKING:
     from nanolint.run.described import Described
     from nanolint.run.run import Run
     from nanolint.run.settled import Options
+    from nanolint.run.terms import Term
     from nanolint.trainers.script.core import Around
+
+
+def settings_of(found: Described, path: Path) -> Iterator[Setting]:
+    """All that was given by its name, then the roles by the names of nanoGPT's keys for them."""
+    for given in found.given:
+        yield Setting(plain_name(given.key), Known(given.value), _origin(given, path))
+    for role, key in ROLES.items():
+        if role not in found.roles:
+            continue
+        term = found.roles[role]
+        if isinstance(term, NotKnown):
+            yield Setting(key, Unknown(str(term)), Origin(Layer.TRAIN_SCRIPT, term.path))
+        else:
+            yield Setting(key, Known(term.value), _origin(term, path))
+    yield Setting("device", Known("cuda"), Origin(Layer.TRAIN_SCRIPT, path))
+
+
+def key_of(term: Term | NotKnown) -> str | None:
+    """The name of what was given for a role, None where the script computes it."""
+    return plain_name(term.key) if isinstance(term, Given) else None
+
+
+def _origin(term: Term, path: Path) -> Origin:
+    if isinstance(term, Given):
+        if term.surface in (Surface.FLAG, Surface.VARIABLE):
+            return Origin(Layer.OVERRIDE, None, term.place.span)
+        if term.place.path == path:
+            return Origin(Layer.FILE, path, term.place.span)
+        return Origin(Layer.IMPORT, term.place.path, term.place.span)
+    if isinstance(term, Operation) and term.path is not None:
+        return Origin(Layer.TRAIN_SCRIPT, term.path)
+    return Origin(Layer.TRAIN_SCRIPT, path)
+
 
 _PROGRAM = lazily(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
 _GOES_BACK = lazily(r"^[^#\n]*\.backward\s*\(", re.MULTILINE)

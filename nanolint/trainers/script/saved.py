@@ -1,7 +1,7 @@
-"""Settings that a run leaves on the disk for those after it: the JSON beside a checkpoint.
+"""What runs leave on the disk for those after them: settings beside a checkpoint, and checkpoints.
 
-Its name is known in part only: ``base_checkpoints/*/meta_*.json``. It holds what runs before this
-one in the same file of launch lines write into it, else what is on the disk.
+The name of such a file is known in part only: ``base_checkpoints/*/meta_*.json``. It holds what
+runs before this one in the same file of launch lines write into it, else what is on the disk.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
-from nanolint.files.door import is_file, names
+from nanolint.files.door import entries, is_file, names
+from nanolint.files.repository import root_of
 from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
+from nanolint.run.program import CHECKPOINTS, SAVED
 from nanolint.run.roles import Role
 from nanolint.run.saved import ANY, Saved, meet
 from nanolint.run.terms import Given, Place, Surface, leaves
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.things import Thing
 
     Describe = Callable[[Path, str, Around], Described | None]
+
 
 MOST = 200  # files and folders that are looked at
 DEEPEST = 8  # tables within tables
@@ -278,3 +281,35 @@ def _example(other: Described) -> str:
         return ""
     given = next((each for each in leaves(layers) if isinstance(each, Given)), None)
     return "" if given is None else f": --set {plain_name(given.key)}={given.value}"
+
+
+DEPTH = 3  # of folders that are looked into
+MOST_FOLDERS = 200
+
+
+def starts_afresh(script: Path) -> bool:
+    """Whether no checkpoint lies beside ``script``, nor in the repository that it stands in."""
+    folder = script.absolute().parent
+    return not any(map(_may_have_checkpoint, {folder, root_of(folder) or folder}))
+
+
+def _may_have_checkpoint(folder: Path) -> bool:
+    """Whether a checkpoint lies in ``folder`` or not far below, or that cannot be told."""
+    level = [folder]
+    seen = 0
+    for _ in range(DEPTH):
+        below = []
+        for each in level:
+            seen += 1
+            if seen > MOST_FOLDERS:
+                return True
+            try:
+                listed = entries(each, *CHECKPOINTS)
+            except OSError:
+                return True
+            files = ((each / name).relative_to(folder) for name, inner in listed if not inner)
+            if any(SAVED.search(name.as_posix()) for name in files):
+                return True
+            below += [each / name for name, inner in listed if inner and not name.startswith(".")]
+        level = below
+    return False
