@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from nanolint.files.notes import forget  # noqa: E402
-from nanolint.run.roles import Role  # noqa: E402
+from nanolint.run.described import Role  # noqa: E402
 from nanolint.run.settled import Options  # noqa: E402
 from nanolint.run.terms import describe  # noqa: E402
 from nanolint.trainers.script import resolve  # noqa: E402

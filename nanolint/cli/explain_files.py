@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.cli.config_file import ConfigFile
-    from nanolint.report.plot_subject import Subject
+    from nanolint.report.picture import Subject
     from nanolint.rule.case import Case
 
 PICTURES = (".svg", ".png")
@@ -21,7 +21,7 @@ PAGES = (".html", ".htm")
 
 def write_plot(config: ConfigFile, case: Case, path: Path) -> None:
     """Draw the run as an SVG or a PNG. Raises UsageError."""
-    from nanolint.report.plot_subject import subject_of
+    from nanolint.report.picture import subject_of
 
     doubt = " (not certain)" if case.resolution.doubts else ""
     draw_into(path, lambda: subject_of(case, f"{Path(config.name).name}{doubt}"))

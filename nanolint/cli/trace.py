@@ -54,7 +54,7 @@ def run(arguments: list[str], streams: Streams) -> int:
     if not sys.platform.startswith("linux"):
         raise UsageError("nanolint trace needs Linux, whose loader can replace CUDA's library")
     from nanolint.cli.configuration import Configuration
-    from nanolint.report.plot_subject import subject_of_tape
+    from nanolint.report.picture import subject_of_tape
     from nanolint.trace.launch import read_command
     from nanolint.trace.verdict import TracedVerdict
 

@@ -20,7 +20,7 @@ from nanolint.tape.numbers import Counts, of_any_kind, script_of
 from nanolint.tape.symbolic import CLOSES, Formulas, NotSymbolic, Symbolic, filled
 from nanolint.tape.tape import Step
 from nanolint.tensors.device import Asked
-from nanolint.tensors.sized import forget_sizes
+from nanolint.tensors.layout import forget_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

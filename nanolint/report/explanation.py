@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.errors import UserError
 from nanolint.frozen import dataclass
+from nanolint.run.described import SHAPE, Role
 from nanolint.run.program import ReadScript
-from nanolint.run.roles import SHAPE, Role
 from nanolint.run.run import Attention
 from nanolint.source.text import LineIndex
 from nanolint.source.values import Known

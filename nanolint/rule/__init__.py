@@ -20,8 +20,17 @@ from nanolint.recording.recording import allocated_bytes, allocates, runs_compil
 from nanolint.rule.api import NO_TARGET, Finding, Findings, FixAvailability, Need, Once, Rule, rule
 from nanolint.rule.case import Case
 from nanolint.rule.context import Context
-from nanolint.rule.holders import holders, other_trainer, text_of, trainers_of
-from nanolint.rule.placing import elsewhere, is_here, quoted, span_of, told
+from nanolint.rule.placing import (
+    elsewhere,
+    holders,
+    is_here,
+    other_trainer,
+    quoted,
+    span_of,
+    text_of,
+    told,
+    trainers_of,
+)
 from nanolint.rule.rewrite import (
     insert_assignment,
     is_arithmetic,

@@ -8,8 +8,7 @@ from nanolint.diagnostics import Edit, FileEdits, Fix, Safety, Severity
 from nanolint.interpreter.torch.signatures import arguments_of
 from nanolint.regex import lazily
 from nanolint.rule.api import Finding
-from nanolint.rule.holders import file_of
-from nanolint.rule.placing import elsewhere, is_here, span_of
+from nanolint.rule.placing import elsewhere, file_of, is_here, span_of
 from nanolint.run.stop import Cause
 from nanolint.source.text import LineIndex
 from nanolint.trainers.nanogpt.reading import read_source

@@ -1,7 +1,8 @@
-"""What a training script says of the run that it makes, whoever wrote it."""
+"""What a training script says of the run that it makes, whoever wrote it: its values' roles."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
@@ -12,10 +13,27 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.run.equation import Equation, LateSync
-    from nanolint.run.roles import Role
     from nanolint.run.saved import Saved
     from nanolint.run.terms import Given, Place, Term
     from nanolint.source.settings_text import Node
+
+
+class Role(str, Enum):
+    """The values that decide what a run takes, as the glossary of the docs names them."""
+
+    MICRO_BATCH = "micro-batch"  # B: sequences per forward pass and process
+    ACCUMULATION = "accumulation"  # forward-backward passes per optimizer step and process
+    CONTEXT = "context"  # T: tokens per sequence
+    LAYERS = "layers"  # L
+    HEADS = "heads"  # H
+    WIDTH = "width"  # C
+    VOCABULARY = "vocabulary"  # V
+    DTYPE = "dtype"  # autocast's data type
+    COMPILE = "compile"  # whether torch.compile runs the model
+    EVALUATION = "evaluation's micro-batch"  # sequences per forward pass of an evaluation
+
+
+SHAPE = (Role.LAYERS, Role.WIDTH, Role.HEADS, Role.VOCABULARY)  # of the model
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,67 @@
-"""Texts that scripts download and whose contents are known: tiny Shakespeare."""
+"""Facts about what scripts load by name: the text of Shakespeare, and the sizes of tokenizers."""
 
 from __future__ import annotations
 
 from string import ascii_lowercase, ascii_uppercase
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 # How the address ends that everybody takes it from; what is there has these characters, each at
 # least once, and so many altogether.
 SHAKESPEARE = "tinyshakespeare/input.txt"
 CHARACTERS = "\n !$&',-.3:;?" + ascii_uppercase + ascii_lowercase
 COUNT = 1_115_394
+
+
+# tiktoken_ext/openai_public.py: `explicit_n_vocab`, else the largest special token and one.
+ENCODINGS = {
+    "gpt2": 50_257,
+    "r50k_base": 50_257,
+    "p50k_base": 50_281,
+    "p50k_edit": 50_284,
+    "cl100k_base": 100_277,
+    "o200k_base": 200_019,
+    "o200k_harmony": 201_088,
+}
+# tiktoken/model.py, of its names those that scripts use.
+OF_MODELS = {
+    "gpt2": "gpt2",
+    "gpt-2": "gpt2",
+    "gpt-3.5-turbo": "cl100k_base",
+    "gpt-4": "cl100k_base",
+    "gpt-4o": "o200k_base",
+}
+# vocab_size in the config.json of each, on huggingface.co.
+PRETRAINED = dict.fromkeys(
+    (
+        *("gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl", "distilgpt2"),
+        *(f"openai-community/gpt2{each}" for each in ("", "-medium", "-large", "-xl")),
+        "distilbert/distilgpt2",
+    ),
+    50_257,
+)
+CLASSES = ("AutoTokenizer", "GPT2Tokenizer", "GPT2TokenizerFast", "PreTrainedTokenizerFast")
+# What makes a tokenizer's own length another one; its `vocab_size` stays.
+SIZES, LENGTH = ("n_vocab", "vocab_size"), "__len__"
+GROWS = frozenset({"add_tokens", "add_special_tokens"})
+
+
+def vocabulary_of(function: str, arguments: Sequence[object]) -> int | None:
+    """The vocabulary of what ``function``, by its full name, makes; None where it is not known.
+
+    >>> vocabulary_of("tiktoken.get_encoding", ["gpt2"])
+    50257
+    """
+    name = arguments[0] if arguments else None
+    if not isinstance(name, str):
+        return None
+    if function == "tiktoken.get_encoding":
+        return ENCODINGS.get(name)
+    if function == "tiktoken.encoding_for_model":
+        return ENCODINGS.get(OF_MODELS.get(name, ""))
+    if function in {f"transformers.{each}.from_pretrained" for each in CLASSES}:
+        return PRETRAINED.get(name)
+    return None

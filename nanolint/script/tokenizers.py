@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter import packages
 from nanolint.interpreter.values import Namespace, Native, Unknown, silent
 from nanolint.interpreter.watched import Index
-from nanolint.run.tokenizers import CLASSES, GROWS, LENGTH, SIZES, vocabulary_of
+from nanolint.run.downloads import CLASSES, GROWS, LENGTH, SIZES, vocabulary_of
 from nanolint.script import files, settings, training
 from nanolint.script.arrays import Loaded
 from nanolint.script.chances import DATA

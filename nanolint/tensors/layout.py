@@ -5,11 +5,36 @@ Strides are counted in elements. A shape is a tuple of sizes, the outermost dime
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
-from typing import TypeAlias
+from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar, cast
 
-from nanolint.tensors.sized import of_sizes
 from nanolint.tensors.unknown import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+# Two readings must not share what functions of sizes cache if one has symbolic integers: equal to
+# plain ones, they would be taken for these.
+_FORGET: list[Callable[[], None]] = []
+
+
+def of_sizes(function: Callable[Given, Found]) -> Callable[Given, Found]:
+    """The function, which remembers."""
+    remembering = lru_cache(maxsize=65536)(function)
+    _FORGET.append(remembering.cache_clear)
+    return cast("Callable[Given, Found]", remembering)
+
+
+def forget_sizes() -> None:
+    """All of them begin anew."""
+    for forget in _FORGET:
+        forget()
+
 
 Shape: TypeAlias = tuple[int, ...]
 Strides: TypeAlias = tuple[int, ...]

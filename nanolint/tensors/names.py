@@ -20,7 +20,6 @@ from nanolint.tensors.ops import (
     conversion,
     convolution,
     creation,
-    distances,
     draws,
     einops,
     einsum,
@@ -173,8 +172,8 @@ LINALG: dict[str, Function] = {
 FUNCTIONAL: dict[str, Function] = {
     **_own(activations, "gelu silu mish softplus relu sigmoid tanh leaky_relu elu hardtanh"),
     **_own(activations, "hardswish hardsigmoid selu softsign threshold logsigmoid glu"),
-    **_own(distances, "l1_loss kl_div cosine_similarity"),
-    **_own(distances, "binary_cross_entropy binary_cross_entropy_with_logits"),
+    **_own(loss, "l1_loss kl_div cosine_similarity"),
+    **_own(loss, "binary_cross_entropy binary_cross_entropy_with_logits"),
     "celu": activations.celu,
     "prelu": activations.prelu,
     **_own(loss, "softmin gumbel_softmax"),

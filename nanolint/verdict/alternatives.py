@@ -14,9 +14,10 @@ from nanolint.recording.recording import state_bytes
 from nanolint.run.capability import attention_kernel
 from nanolint.run.run import Attention, NanoGptSizes
 from nanolint.run.terms import as_written
-from nanolint.verdict.alternative import Alternative, Cost
 from nanolint.verdict.changes import (
+    Alternative,
     Change,
+    Cost,
     change,
     micro_batch,
     partner,

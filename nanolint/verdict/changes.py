@@ -1,7 +1,10 @@
-"""What could be written instead: keys and values, as a change that can be applied and printed."""
+"""Changes of a run: keys and values that can be applied and printed, and what a change costs beside
+memory when it is a way out of an out-of-memory error.
+"""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
@@ -12,6 +15,8 @@ if TYPE_CHECKING:
 
     from nanolint.run.run import Run
     from nanolint.source.values import Plain
+    from nanolint.verdict.verdict import Verdict
+
 
 SMALLEST_CONTEXT = 64  # tokens
 
@@ -84,3 +89,33 @@ def shorter_contexts(run: Run) -> Iterator[Change]:
     while context % 2 == 0 and context // 2 >= SMALLEST_CONTEXT:
         context //= 2
         yield change(block_size=context)
+
+
+class Cost(str, Enum):
+    """What a way out costs beside memory, the least first."""
+
+    SAME = "same result"
+    SLOWER = "same result, slower"
+    NUMERICS = "other numerics"
+    BATCH = "another effective batch"
+    MODEL = "another model"
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One way to go on: what to write or do, how the run would then fare, and what it costs.
+
+    ``price`` is that cost in a number, where one is known. ``beside`` is what is written as well:
+    the smallest micro-batch, where none is enough by itself.
+    """
+
+    change: str
+    verdict: Verdict
+    cost: Cost = Cost.SAME
+    price: str = ""
+    beside: str = ""
+
+    @property
+    def whole(self) -> str:
+        """All that is written or done."""
+        return ", ".join(filter(None, (self.beside, self.change)))

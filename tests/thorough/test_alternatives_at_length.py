@@ -13,8 +13,8 @@ import pytest
 from nanolint.run.run import Attention
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 from nanolint.units import GIB
-from nanolint.verdict.alternative import Alternative, Cost
 from nanolint.verdict.alternatives import Alternatives
+from nanolint.verdict.changes import Alternative, Cost
 from nanolint.verdict.search import best_micro_batch
 from nanolint.verdict.verdict import judge
 from tests.support.runs import GPT2, GPT2_XL, card, heads, layers

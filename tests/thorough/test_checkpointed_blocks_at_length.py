@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nanolint.verdict.alternative import Cost
 from nanolint.verdict.alternatives import Alternatives
+from nanolint.verdict.changes import Cost
 from nanolint.verdict.verdict import judge
 from tests.support.runs import GPT2, GPT2_XL, card
 

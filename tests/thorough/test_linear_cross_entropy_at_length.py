@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nanolint.recording.recording import allocated_peak, record
-from nanolint.verdict.alternative import Cost
+from nanolint.verdict.changes import Cost
 from tests.support.runs import GPT2
 from tests.unit.memory.test_linear_cross_entropy import in_chunks, way_out
 

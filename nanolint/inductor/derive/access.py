@@ -21,8 +21,7 @@ from nanolint.inductor.derive.operations import TAKEN_APART
 from nanolint.inductor.derive.uneven import APART, QUOTIENT, first_steps, leaves_quotients
 from nanolint.inductor.derive.viewed import merged, strides_through
 from nanolint.inductor.graph import ALIGNMENT, LONGEST_UNPADDED
-from nanolint.tensors.layout import contiguous_strides, view_strides
-from nanolint.tensors.sized import of_sizes
+from nanolint.tensors.layout import contiguous_strides, of_sizes, view_strides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nanolint.tensors.layout import contiguous_strides
-from nanolint.tensors.sized import of_sizes
+from nanolint.tensors.layout import contiguous_strides, of_sizes
 
 if TYPE_CHECKING:
     from nanolint.tensors.layout import Shape, Strides

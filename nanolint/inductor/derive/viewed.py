@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from nanolint.tensors.sized import of_sizes
+from nanolint.tensors.layout import of_sizes
 
 if TYPE_CHECKING:
     from nanolint.tensors.layout import Strides

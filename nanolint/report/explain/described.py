@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.report.printer import printable
+from nanolint.run.described import Role
 from nanolint.run.equation import NotKnown
 from nanolint.run.program import ReadScript
-from nanolint.run.roles import Role
 from nanolint.run.terms import Given, Number, Surface, describe
 from nanolint.source.bounds import Unevaluable
 from nanolint.trainers.nanogpt.keys import ROLES

@@ -13,7 +13,7 @@ from nanolint.verdict.words import amount
 if TYPE_CHECKING:
     from nanolint.report.printer import Printer
     from nanolint.rule.case import Case
-    from nanolint.verdict.alternative import Alternative
+    from nanolint.verdict.changes import Alternative
     from nanolint.verdict.replay import OutOfMemory
     from nanolint.verdict.verdict import Verdict
 

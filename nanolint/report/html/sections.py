@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nanolint.rule.case import Case
     from nanolint.source.text import LineIndex
     from nanolint.tape.tape import Tape
-    from nanolint.verdict.alternative import Alternative
+    from nanolint.verdict.changes import Alternative
 
 
 GOOD = (Outcome.COMFORTABLE, Outcome.THIN)

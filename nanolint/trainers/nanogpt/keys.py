@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
-from nanolint.run.roles import Role
+from nanolint.run.described import Role
 from nanolint.source.values import Known, Unknown
 
 if TYPE_CHECKING:

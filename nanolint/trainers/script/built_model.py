@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from nanolint.run.described import BuiltModel
+from nanolint.run.described import SHAPE, BuiltModel, Role
 from nanolint.run.equation import NotKnown
-from nanolint.run.roles import SHAPE, Role
 from nanolint.run.terms import Number
 from nanolint.source.python import of_node
 from nanolint.trainers.script.operations import row, scalar, unwrapped

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanolint.run.downloads import LENGTH, SIZES, vocabulary_of
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import FUNCTIONS, Given, Number, World
-from nanolint.run.tokenizers import LENGTH, SIZES, vocabulary_of
 from nanolint.trainers.script import (
     builtin_functions,
     engines,

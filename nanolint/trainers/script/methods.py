@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.run.downloads import GROWS, LENGTH
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import FUNCTIONS, Number
-from nanolint.run.tokenizers import GROWS, LENGTH
 from nanolint.source.bounds import Unevaluable
 from nanolint.source.scope import Scope as Bounds
 from nanolint.source.scope import guarded

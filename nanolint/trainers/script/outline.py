@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16
 from nanolint.run.capability import attention_kernel
+from nanolint.run.described import Role
 from nanolint.run.equation import NotKnown
 from nanolint.run.program import BATCH, CONTEXT, PASSES
-from nanolint.run.roles import Role
 from nanolint.run.run import Run
 from nanolint.run.settled import MEMORY, THE_MODEL, Unresolved
 from nanolint.settings.torch_version import NEWEST

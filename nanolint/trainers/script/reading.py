@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from nanolint.run.described import Described
+from nanolint.run.described import Described, Role
 from nanolint.run.equation import Check, Equation, LateSync, NotKnown, Turn
-from nanolint.run.roles import Role
 from nanolint.run.terms import Number, World, leaves
 from nanolint.trainers.script import walks
 from nanolint.trainers.script.built_model import built_model, own_cast, shape_of

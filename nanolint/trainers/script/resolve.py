@@ -13,9 +13,9 @@ from nanolint.files.repository import root_of
 from nanolint.profiles.traced import traced
 from nanolint.regex import lazily
 from nanolint.run.coverage import not_covered
+from nanolint.run.described import Role
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
-from nanolint.run.roles import Role
 from nanolint.run.settled import (
     LAUNCH_LINE,
     MEMORY,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Machine
     from nanolint.run.run import Run
-    from nanolint.verdict.alternative import Alternative
+    from nanolint.verdict.changes import Alternative
 
 Found = TypeVar("Found", Edited, Deleted)
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 def test_a_traced_run_is_drawn_from_its_tape(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from nanolint.gpus.lookup import find
-    from nanolint.report.picture import draw
-    from nanolint.report.plot_subject import subject_of_tape
+    from nanolint.report.picture import draw, subject_of_tape
     from nanolint.trace.traced import read
     from nanolint.trace.verdict import TracedVerdict
     from tests.unit.trace.messages import message

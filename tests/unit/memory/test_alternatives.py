@@ -10,8 +10,8 @@ import pytest
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.run.run import Attention
 from nanolint.trainers.nanogpt.own import own_script
-from nanolint.verdict.alternative import Alternative
 from nanolint.verdict.alternatives import Alternatives
+from nanolint.verdict.changes import Alternative
 from nanolint.verdict.verdict import Outcome, Verdict, judge
 from nanolint.verdict.ways.logits import logits_deleted
 from tests.support.runs import GPT2, SMALL, card

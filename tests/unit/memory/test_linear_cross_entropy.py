@@ -17,7 +17,7 @@ from validation.record_releases import CARD
 if TYPE_CHECKING:
     from nanolint.run.program import ReadScript
     from nanolint.run.run import Run
-    from nanolint.verdict.alternative import Alternative
+    from nanolint.verdict.changes import Alternative
 
 ROWS = [row for row in recorded("linear_cross_entropy") if not row["compile"]]
 ERROR = 0.002  # scalars of each chunk, which are not replayed

@@ -12,8 +12,8 @@ from nanolint.recording.recording import allocated_bytes, record
 from nanolint.run.program import FromRun, Placed, ReadScript, SourceText
 from nanolint.script.settled import settled
 from nanolint.trainers.script.sources import MAIN
-from nanolint.verdict.alternative import Alternative, Cost
 from nanolint.verdict.alternatives import Alternatives
+from nanolint.verdict.changes import Alternative, Cost
 from nanolint.verdict.ways.blocks import blocks_checkpointed
 from nanolint.verdict.ways.logits import logits_deleted
 from nanolint.verdict.ways.loss import loss_in_chunks

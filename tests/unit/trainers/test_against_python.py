@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nanolint.run.roles import Role
+from nanolint.run.described import Role
 from tests.support.python_expressions import PROGRAMS, value_of
 from tests.unit.trainers.written_scripts import read, script
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.run.roles import Role
+from nanolint.run.described import Role
 from tests.support.explained import explained
 from tests.unit.trainers.written_scripts import MODEL, read
 

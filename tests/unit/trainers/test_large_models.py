@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.run.roles import Role
+from nanolint.run.described import Role
 from nanolint.trainers.no_run import why_no_run
 from tests.unit.trainers.written_scripts import read
 

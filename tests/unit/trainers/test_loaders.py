@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from nanolint.run.described import Role
 from nanolint.run.equation import NotKnown
-from nanolint.run.roles import Role
 from tests.unit.trainers.written_scripts import MODEL, read
 
 HEAD = f"""{MODEL}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.launches.commands import Argument
+from nanolint.run.described import Role
 from nanolint.run.flags import read_line
-from nanolint.run.roles import Role
 from nanolint.run.settled import Options
 from nanolint.trainers.script.resolve import described
 from nanolint.trainers.script.surroundings import around_of

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nanolint.run.described import Role
 from nanolint.run.equation import NotKnown
-from nanolint.run.roles import Role
 from nanolint.run.terms import Given, Surface
 from nanolint.trainers.script.core import Around, Word
 from tests.unit.trainers.written_scripts import inside_main, read, script
