@@ -64,7 +64,7 @@ class NotRead(Exception):
 def read_whole(folder: Path, line: str, card: str, torch: tuple[int, int], *, eager: bool) -> Found:
     """The run that ``line`` starts in ``folder``; ``eager`` leaves torch.compile out."""
     options = Namespace(isolated=True, config=None, torch_version=".".join(map(str, torch)))
-    with _inside(folder), patch("nanolint.profiles.traced.find_profile", return_value=None):
+    with _inside(folder), patch("nanolint.profiles.profiles.find_profile", return_value=None):
         forget()  # nor is it looked up where a profile of it is shipped
         config = config_of(line, options, Streams(sys.stdin, sys.stdout, sys.stderr)).config
         target = find(card)

@@ -333,8 +333,7 @@ def profile(
     Returns where it stands, the profile, and whether it knows all micro-batches between its lowest
     and its highest.
     """
-    from nanolint.profiles.profiles import FOLDER, digest_of, free_keys, weights
-    from nanolint.profiles.traced import places_of
+    from nanolint.profiles.profiles import FOLDER, digest_of, free_keys, places_of, weights
     from nanolint.run.profile import Profile
     from nanolint.run.profile_file import write
     from nanolint.trace.guarded import CannotTrace

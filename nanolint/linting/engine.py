@@ -213,7 +213,7 @@ def _worth_parsing(text: str, project: Project, rules: Iterable[Rule], *, explic
 
 def _launched(config: Config) -> Launched | None:
     """The place of a file on a launch line with several configs."""
-    from nanolint.trainers.nanogpt.steps import steps
+    from nanolint.trainers.nanogpt.configurator import steps
 
     arguments = config.options.arguments
     configs = [each for each in arguments if not isinstance(each, Override)]

@@ -11,9 +11,9 @@ from nanolint.frozen import dataclass
 from nanolint.lsp.cursor import Kind, assigned_keys, cursor_at
 from nanolint.lsp.hover import default_of, meaning_in
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.configurator import is_train_script
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.kind import may_become_config
-from nanolint.trainers.nanogpt.steps import is_train_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -12,7 +12,7 @@ from nanolint.files.door import is_file
 from nanolint.regex import lazily
 from nanolint.run.program import ReadScript
 from nanolint.run.stop import Line
-from nanolint.verdict.holding import holding
+from nanolint.verdict.lines import holding
 from nanolint.verdict.words import amount
 
 if TYPE_CHECKING:

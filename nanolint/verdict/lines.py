@@ -1,4 +1,5 @@
-"""What each line of a model keeps for the backward pass, and what it has at the peak.
+"""What each line of a model keeps for the backward pass, what it has at the peak, and which lines
+are to blame for what does not fit.
 
 Lines are those of what is read, and of what was traced.
 """
@@ -13,9 +14,11 @@ from nanolint.interpreter.values import Unread
 from nanolint.recording.recording import located, recorded
 from nanolint.regex import lazily
 from nanolint.run.program import Profiled
+from nanolint.tape.lasting import lasting
 from nanolint.tape.located import Located
 from nanolint.tape.locating import OUTSIDE, Line, Where
 from nanolint.tape.tape import Component, Phase, last_pass, live_at, summit
+from nanolint.verdict.replay import played
 from nanolint.verdict.waste import Waste, wastes
 
 if TYPE_CHECKING:
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.run.run import Run
+    from nanolint.tape.allocator.play import Refusal
     from nanolint.tape.tape import Handle, Tape
+
 
 # What is there whatever a line does: a line makes gradients of parameters, but cannot help it.
 STATE = frozenset({Component.PARAMETERS, Component.GRADIENTS, Component.OPTIMIZER})
@@ -216,3 +221,53 @@ def _elsewhere(tape: Located, handles: Iterable[Handle]) -> tuple[tuple[Componen
     for handle in handles:
         total[tape.components[handle]] += tape.sizes[handle]
     return tuple(total.most_common())
+
+
+LEAST_SHARE = 20  # of what is allocated: a line with less than one in so many holds nothing up
+
+
+class Holding(NamedTuple):
+    """A line and its bytes; ``asks``: it asks for those that fail, else it keeps them."""
+
+    line: Line
+    nbytes: int
+    asks: bool
+
+
+def holding(run: Run, gpu: Gpu, limit_bytes: int, *, expandable: bool) -> tuple[Holding, ...]:
+    """The line that asks for what ``run`` fails at under a limit, and the one that keeps most.
+
+    Empty where no line of either is known.
+    """
+    refusal = played(run, gpu, limit_bytes=limit_bytes, expandable=expandable).refusal
+    if refusal is None:
+        return ()
+    if run.program is None:  # whose text nobody has at hand
+        return ()
+    known = recorded(run, gpu)
+    if isinstance(run.program, Profiled):
+        return known.answer(_holding_by_names, refusal)
+    return known.answer(_holding, refusal)
+
+
+def _holding_by_names(tape: Tape, refusal: Refusal) -> tuple[Holding, ...]:
+    return _holding(by_names(tape), refusal)
+
+
+@lasting(Holding, Line)
+def _holding(tape: Tape, refusal: Refusal) -> tuple[Holding, ...]:
+    assert isinstance(tape, Located)
+    lines = [where and where.stack[0] for where in tape.wheres]
+    failing = tape.events[refusal.event]
+    found = []
+    asking = lines[failing] if tape.components[failing] not in STATE else None
+    if asking is not None:
+        found.append(Holding(asking, tape.sizes[failing], asks=True))
+    kept: Counter[Line | None] = Counter()
+    for handle in live_at(tape, failing) - {failing}:
+        if tape.components[handle] not in STATE:
+            kept[lines[handle]] += tape.sizes[handle]
+    most = max(kept.items(), key=lambda each: each[1], default=(None, 0))
+    if most[0] is not None and most[1] * LEAST_SHARE >= refusal.allocated_bytes:
+        found.append(Holding(most[0], most[1], asks=False))
+    return tuple(found)

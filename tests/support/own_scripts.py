@@ -8,8 +8,7 @@ from unittest import mock
 
 from nanolint.files import door
 from nanolint.gpus.lookup import find
-from nanolint.profiles.profiles import digest_of, free_keys, weights
-from nanolint.profiles.traced import places_of
+from nanolint.profiles.profiles import digest_of, free_keys, places_of, weights
 from nanolint.run.profile import Profile
 from nanolint.run.profile_file import write
 from nanolint.run.settled import Options

@@ -15,6 +15,7 @@ from nanolint.source.assignments import Module
 from nanolint.source.comments import comments_of
 from nanolint.source.parse import parse
 from nanolint.source.values import TooComplex, Unparsable
+from nanolint.trainers.nanogpt.configurator import environment_of, is_train_script
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.kind import (
     CONFIG_FOLDERS,
@@ -25,7 +26,6 @@ from nanolint.trainers.nanogpt.kind import (
 )
 from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.nanogpt.resolve import resolve
-from nanolint.trainers.nanogpt.steps import environment_of, is_train_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

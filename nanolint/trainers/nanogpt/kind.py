@@ -94,7 +94,7 @@ def imports_loop(text: str, path: Path) -> bool:
 
 def may_become_config(text: str, path: Path | None, project: Project) -> bool:
     """Whether a file that is being written, empty perhaps, can be meant for a config."""
-    from nanolint.trainers.nanogpt.steps import is_train_script
+    from nanolint.trainers.nanogpt.configurator import is_train_script
 
     if is_train_script(path, project):
         return True
@@ -116,7 +116,7 @@ def classify(
     module: Module, text: str, path: Path | None, project: Project, *, explicit: bool
 ) -> FileKind:
     """What the file is. ``explicit``: the user named it, so it need not look like a config."""
-    from nanolint.trainers.nanogpt.steps import is_train_script
+    from nanolint.trainers.nanogpt.configurator import is_train_script
 
     if is_train_script(path, project):
         return FileKind.TRAIN_SCRIPT

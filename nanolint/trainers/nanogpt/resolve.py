@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16
-from nanolint.profiles.traced import NEEDED, traced
+from nanolint.profiles.profiles import NEEDED, traced
 from nanolint.run.capability import bfloat16_supported
 from nanolint.run.coverage import not_covered
 from nanolint.run.overrides import all_overrides
@@ -23,27 +24,91 @@ from nanolint.run.settled import (
 )
 from nanolint.run.trust import Doubt, Subject, ordered
 from nanolint.settings.torch_version import NEWEST
+from nanolint.source.python import nodes
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.dotenv import with_dotenv
+from nanolint.trainers.nanogpt.configurator import steps
 from nanolint.trainers.nanogpt.data_files import WITHOUT_META, dataset_vocabulary, is_told
 from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
-from nanolint.trainers.nanogpt.overwritten import overwritten
 from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.nanogpt.roles import Roles, settle_roles, with_passes
-from nanolint.trainers.nanogpt.steps import steps
+from nanolint.trainers.nanogpt.setup.passed import SHAPE
 from nanolint.trainers.nanogpt.whole import whole_read
 from nanolint.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from nanolint.gpus.gpu import Gpu, Machine
     from nanolint.run.run import Run
     from nanolint.source.assignments import Module
     from nanolint.source.values import Plain
+
+
+def overwritten(tree: ast.Module) -> frozenset[str]:
+    """Returns the names of SHAPE that the script reads from what ``torch.load`` gives.
+
+    That is ``args[k] = checkpoint["args"][k]`` in a loop over names or for one name,
+    ``n_layer = checkpoint["n_layer"]``, ``Config(**checkpoint["args"])`` and ``args.update(...)``.
+    """
+    loaded = _loaded(tree)
+    if not loaded:
+        return frozenset()
+    found = {name for node in nodes(tree) for name in _names(node, loaded)}
+    return frozenset(each for each in SHAPE if each in found or None in found)
+
+
+def _loaded(tree: ast.Module) -> set[str]:
+    """The names that stand for what ``torch.load`` gives, or for a part of it."""
+    found: set[str] = set()
+    assigned = [each for each in nodes(tree) if isinstance(each, ast.Assign)]
+    while True:
+        more = {
+            target.id
+            for each in assigned
+            if _is_loaded(each.value, found)
+            for target in each.targets
+            if isinstance(target, ast.Name)
+        }
+        if more <= found:
+            return found
+        found |= more
+
+
+def _is_loaded(node: ast.expr, loaded: set[str]) -> bool:
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func) == "torch.load"
+    return isinstance(node, ast.Name) and node.id in loaded
+
+
+def _names(node: ast.AST, loaded: set[str]) -> Iterator[str | None]:
+    """Yields the names that a node takes of a checkpoint; None for all that it has."""
+    if isinstance(node, ast.For) and isinstance(node.iter, (ast.List, ast.Tuple)):
+        takes = (
+            isinstance(each, ast.Assign)
+            and isinstance(each.value, ast.Subscript)
+            and _is_loaded(each.value, loaded)
+            for each in node.body
+        )
+        if any(takes):
+            yield from (str(e.value) for e in node.iter.elts if isinstance(e, ast.Constant))
+    elif isinstance(node, ast.Assign) and _is_loaded(node.value, loaded):
+        if isinstance(node.value, ast.Attribute):
+            yield node.value.attr
+        elif isinstance(node.value, ast.Subscript) and isinstance(node.value.slice, ast.Constant):
+            yield str(node.value.slice.value)
+    elif isinstance(node, ast.Call):
+        whole = [each.value for each in node.keywords if each.arg is None]
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "update":
+            whole += node.args
+        if any(_is_loaded(each, loaded) for each in whole):
+            yield None
+
 
 __all__ = ["default_run", "resolve", "star_importer"]
 

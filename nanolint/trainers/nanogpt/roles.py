@@ -28,7 +28,7 @@ from nanolint.trainers.nanogpt.data_files import (
 )
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
-from nanolint.trainers.nanogpt.setup.calls import Surroundings
+from nanolint.trainers.nanogpt.setup.expressions import Surroundings
 from nanolint.trainers.nanogpt.setup.passed import ABSENT, SHAPE, Passed, follow
 from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named
 from nanolint.units import listed

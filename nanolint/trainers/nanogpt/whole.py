@@ -16,12 +16,11 @@ from nanolint.run.settled import Layer
 from nanolint.run.trust import Subject, ordered
 from nanolint.source.python import literal
 from nanolint.source.values import Known
-from nanolint.trainers.nanogpt.configurator import behind_the_launch_line, file_of
+from nanolint.trainers.nanogpt.configurator import behind_the_launch_line, file_of, is_train_script
 from nanolint.trainers.nanogpt.data_files import META, VOCABULARY, data_files, is_told
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.roles import with_passes
 from nanolint.trainers.nanogpt.setup.passed import SHAPE
-from nanolint.trainers.nanogpt.steps import is_train_script
 from nanolint.trainers.nanogpt.train_script import names_read
 from nanolint.trainers.script.corpora import texts_of
 from nanolint.trainers.script.sources import MAIN, sources

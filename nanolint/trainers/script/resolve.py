@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nanolint.errors import Unusable
 from nanolint.files.notes import memo
 from nanolint.files.repository import root_of
-from nanolint.profiles.traced import traced
+from nanolint.profiles.profiles import traced
 from nanolint.regex import lazily
 from nanolint.run.coverage import not_covered
 from nanolint.run.described import Role

@@ -16,7 +16,7 @@ from nanolint.run.stop import Cause, Line, Stop
 from nanolint.tape.located import Located
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.trainers.nanogpt.resolve import default_run
-from nanolint.verdict.holding import holding
+from nanolint.verdict.lines import holding
 from nanolint.verdict.replay import failure, replay
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from nanolint.trainers.nanogpt.setup.things import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from nanolint.trainers.nanogpt.setup.calls import Surroundings
+    from nanolint.trainers.nanogpt.setup.expressions import Surroundings
 
 _LEAVES = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit"})

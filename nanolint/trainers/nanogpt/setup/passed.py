@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nanolint.run.settled import Setting
     from nanolint.source.values import Value
-    from nanolint.trainers.nanogpt.setup.calls import Surroundings
+    from nanolint.trainers.nanogpt.setup.expressions import Surroundings
     from nanolint.trainers.nanogpt.setup.things import Thing
 
 
