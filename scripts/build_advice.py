@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 
 from nanolint.linting.engine import read  # noqa: E402
 from nanolint.linting.plan import make_plan  # noqa: E402
-from nanolint.recording.own_tape import BATCH  # noqa: E402
+from nanolint.recording.events import BATCH  # noqa: E402
 from nanolint.recording.recording import allocated_peak, record  # noqa: E402
 from nanolint.rule.context import Context  # noqa: E402
 from nanolint.run.run import Attention  # noqa: E402

@@ -18,8 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.inductor.derive.counting import away, operation_of, own_steps_of, steps_of
 from nanolint.inductor.derive.operations import TAKEN_APART
-from nanolint.inductor.derive.uneven import APART, QUOTIENT, first_steps, leaves_quotients
-from nanolint.inductor.derive.viewed import merged, strides_through
+from nanolint.inductor.derive.uneven import (
+    APART,
+    QUOTIENT,
+    first_steps,
+    leaves_quotients,
+    merged,
+    strides_through,
+)
 from nanolint.inductor.graph import ALIGNMENT, LONGEST_UNPADDED
 from nanolint.tensors.layout import contiguous_strides, of_sizes, view_strides
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.inductor.derive.access import dependency_on
 from nanolint.inductor.derive.kernels import LIBRARY, SUMS, Kernel
-from nanolint.inductor.derive.viewed import merged, through_views
+from nanolint.inductor.derive.uneven import merged, through_views
 from nanolint.tape.symbolic import answer
 from nanolint.tensors.device import NotDerived
 

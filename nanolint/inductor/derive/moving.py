@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.inductor.derive.access import dependency_on
 from nanolint.inductor.derive.groups import Group, goes_through
-from nanolint.inductor.derive.viewed import merged, taken_off, through_views
+from nanolint.inductor.derive.uneven import merged, taken_off, through_views
 
 if TYPE_CHECKING:
     from nanolint.inductor.derive.access import Dependency, Memory

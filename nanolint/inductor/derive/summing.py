@@ -32,7 +32,7 @@ from nanolint.inductor.derive.kernels import LIBRARY, SUMS, Kernel
 from nanolint.inductor.derive.moving import CUT, parts_of
 from nanolint.inductor.derive.operations import VIEW, base_of
 from nanolint.inductor.derive.realizing import Realizing
-from nanolint.inductor.derive.viewed import merged, strides_through
+from nanolint.inductor.derive.uneven import merged, strides_through
 from nanolint.inductor.graph import column_sum_splits
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import FLOAT32

@@ -28,9 +28,8 @@ from nanolint.trainers.nanogpt.data_files import (
 )
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
-from nanolint.trainers.nanogpt.setup.expressions import Surroundings
+from nanolint.trainers.nanogpt.setup.expressions import Built, Just, Mystery, Named, Surroundings
 from nanolint.trainers.nanogpt.setup.passed import ABSENT, SHAPE, Passed, follow
-from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named
 from nanolint.units import listed
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.run.settled import Project
     from nanolint.source.values import Plain
-    from nanolint.trainers.nanogpt.setup.things import Thing
+    from nanolint.trainers.nanogpt.setup.expressions import Thing
 
 BATCH = ("batch_size", "block_size")
 PASSES = "gradient_accumulation_steps"

@@ -9,9 +9,8 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number, Surface, World
 from nanolint.source.any_name import beginning
 from nanolint.trainers.script.arguments import filled
-from nanolint.trainers.script.core import GOES_ON, Flow
+from nanolint.trainers.script.core import GOES_ON, Flow, forget
 from nanolint.trainers.script.definitions import given_literal
-from nanolint.trainers.script.forgetting import forget
 from nanolint.trainers.script.operations import row, scalar, unwrapped
 from nanolint.trainers.script.things import (
     ITEMS,

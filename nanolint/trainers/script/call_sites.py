@@ -12,8 +12,8 @@ from nanolint.source.any_name import set_by_name
 from nanolint.trainers.nanogpt.configurator import WORDS
 from nanolint.trainers.nanogpt.reading import syntax_tree
 from nanolint.trainers.script import walks
+from nanolint.trainers.script.core import forget
 from nanolint.trainers.script.definitions import given_literal
-from nanolint.trainers.script.forgetting import forget
 from nanolint.trainers.script.loaders import LOADERS
 from nanolint.trainers.script.modules import find_module, is_literal
 from nanolint.trainers.script.operations import repeated, row, scalar, unknown_at

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
-from nanolint.run.terms import Place
+from nanolint.run.terms import Given, Place
 from nanolint.trainers.script.operations import merged
+from nanolint.trainers.script.things import TERMS
 
 if TYPE_CHECKING:
     import ast
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from nanolint.run.described import Put
     from nanolint.run.equation import Check, Turn
     from nanolint.run.saved import Saved
-    from nanolint.run.terms import Given
     from nanolint.source.settings_text import Node
     from nanolint.source.values import Scalar
     from nanolint.trainers.script.things import Instance, Scope, Tensor, Thing
@@ -403,3 +403,15 @@ GOES_ON = Flow()
 
 # What stands for a function of a library: what a call of it gives.
 Handler: TypeAlias = "Callable[[Core, Sequence[Thing], Mapping[str, Thing], Place], Thing]"
+
+
+def forget(core: Core, names: dict[object, Thing], why: NotKnown, beginning: str = "") -> None:
+    """Each value that a program gives itself may be another, if its name has that beginning."""
+    for key, value in list(names.items()):
+        if not isinstance(value, TERMS) or not str(key).startswith(beginning):
+            continue
+        if str(key).startswith("__"):  # __name__ and what else Python itself has
+            continue
+        if isinstance(value, Given):
+            core.state.given.pop(value, None)
+        core.state.journal.write(names, key, why)

@@ -14,7 +14,7 @@ from nanolint.source.scope import guarded
 from nanolint.trainers.script import arguments as argparse
 from nanolint.trainers.script import engines, fitting, settings_files, starters, tensors, walks
 from nanolint.trainers.script.built_model import parameters
-from nanolint.trainers.script.forgetting import forget
+from nanolint.trainers.script.core import forget
 from nanolint.trainers.script.operations import keys, made, merged, row, scalar, unwrapped
 from nanolint.trainers.script.passes import ACCUMULATES
 from nanolint.trainers.script.things import (

@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nanolint.source.python import of_node
-from nanolint.trainers.nanogpt.setup.expressions import Evaluator
-from nanolint.trainers.nanogpt.setup.things import (
+from nanolint.trainers.nanogpt.setup.expressions import (
     Built,
+    Evaluator,
     Just,
     Mystery,
     Named,

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 from nanolint.frozen import dataclass
 from nanolint.source.python import nodes, of_node
 from nanolint.source.values import Known
+from nanolint.trainers.nanogpt.setup.expressions import Built, Just, Mystery, Named, Table
 from nanolint.trainers.nanogpt.setup.follower import Follower, runs_backward
-from nanolint.trainers.nanogpt.setup.things import Built, Just, Mystery, Named, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from nanolint.run.settled import Setting
     from nanolint.source.values import Value
-    from nanolint.trainers.nanogpt.setup.expressions import Surroundings
-    from nanolint.trainers.nanogpt.setup.things import Thing
+    from nanolint.trainers.nanogpt.setup.expressions import Surroundings, Thing
 
 
 ABSENT = Mystery("no key of this project's train.py")
