@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from nanolint.trace.survey import Point
     from nanolint.trace.traced import Traced
 
-
 FLAGS = (Surface.FLAG, Surface.ARGUMENT)
 
 

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     Places: TypeAlias = Mapping[str, Place]
 
-
 FOLDER = ".nanolint"
 SHIPPED = Path(__file__).parent / "recorded"  # of popular trainers as they are published
 MOST_PROFILES = 100

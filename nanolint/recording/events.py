@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from nanolint.tape.tape import Tape
     from nanolint.tensors.device import Asked
 
-
 BEFORE_FLASH = (7, 5)  # a compute capability without FlashAttention
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from nanolint.verdict.replay import OutOfMemory, Replay
     from nanolint.verdict.verdict import Verdict
 
-
 CUDNN = "cudnn"
 
 

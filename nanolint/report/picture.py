@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from nanolint.tape.tape import Tape
     from nanolint.verdict.replay import Moment, OutOfMemory, Replay
 
-
 LONGEST_NAME = 48  # characters of the name in the title
 
 

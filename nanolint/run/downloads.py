@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
 # How the address ends that everybody takes it from; what is there has these characters, each at
 # least once, and so many altogether.
 SHAKESPEARE = "tinyshakespeare/input.txt"

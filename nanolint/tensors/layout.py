@@ -14,7 +14,6 @@ from nanolint.tensors.unknown import Refused
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from nanolint.run.equation import Equation
     from nanolint.run.run import Run
 
-
 Found = TypeVar("Found", Edited, Deleted)
 
 

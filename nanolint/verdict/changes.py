@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from nanolint.source.values import Plain
     from nanolint.verdict.verdict import Verdict
 
-
 SMALLEST_CONTEXT = 64  # tokens
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from nanolint.tape.allocator.play import Refusal
     from nanolint.tape.tape import Handle, Tape
 
-
 # What is there whatever a line does: a line makes gradients of parameters, but cannot help it.
 STATE = frozenset({Component.PARAMETERS, Component.GRADIENTS, Component.OPTIMIZER})
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from nanolint.tensors.layout import Shape, Strides
     from nanolint.tensors.role import Role
 
-
 SPLIT = "split"  # in the tag of what the parts of a sum read, before how many and `repeats`
 
 

@@ -24,7 +24,6 @@ from nanolint.tensors.layout import contiguous_strides, of_sizes
 if TYPE_CHECKING:
     from nanolint.tensors.layout import Shape, Strides
 
-
 APART = "apart"  # in a view of what is no memory yet
 QUOTIENT = "quotient"  # in the tag of what is read at one
 

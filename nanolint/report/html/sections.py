@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from nanolint.tape.tape import Tape
     from nanolint.verdict.changes import Alternative
 
-
 GOOD = (Outcome.COMFORTABLE, Outcome.THIN)
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from nanolint.tensors.role import Role
     from nanolint.tensors.tensor import Tensor
 
-
 Loss = TypeVar("Loss", bound="Callable[..., Any]")
 
 

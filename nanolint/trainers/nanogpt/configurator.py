@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from nanolint.source.assignments import Module
     from nanolint.source.values import Value
 
-
 WORDS = "argv"
 FROM_THE_FIRST = "1:"  # of sys.argv; a word is cut elsewhere
 

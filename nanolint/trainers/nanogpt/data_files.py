@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from nanolint.run.settled import Project, Setting
     from nanolint.source.values import Value
 
-
 META = "meta.pkl"
 PREPARE = "prepare.py"
 MOST_MAKERS = 20  # programs of a data set that are looked at

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-
 TRAIN_SCRIPT_NAME = "train.py"
 CONFIGURATOR_NAME = "configurator.py"
 FOLDER_LIMIT = 50  # folders beside a config's that are searched for a script

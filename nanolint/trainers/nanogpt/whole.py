@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from nanolint.source.values import Plain
     from nanolint.trainers.nanogpt.roles import Roles
 
-
 # What no reading of a script tells: which one it is, how many processes, what its data holds.
 BEYOND_READING = frozenset(
     {Subject.PROCESSES, Subject.SCRIPT, Subject.VOCABULARY, Subject.ENVIRONMENT}

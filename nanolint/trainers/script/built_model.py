@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from nanolint.run.terms import Term
     from nanolint.trainers.script.core import State
 
-
 # Modules of torch that have none.
 _NONE = frozenset({"Dropout", "GELU", "ReLU", "SiLU", "Identity", "Softmax", "Tanh", "Sigmoid"})
 _WEIGHTED = ("Linear", "Embedding", "LayerNorm", "RMSNorm")

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from nanolint.run.terms import Place
     from nanolint.trainers.script.core import Core
 
-
 # A file that a script runs with ``exec(open("config/small.py").read())`` sets what it sets where
 # that stands. One that reads the launch line is a configurator, and so is nanoGPT's where it is not
 # here; any other file or text that is not known may set anything.

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from nanolint.source.values import Scalar
     from nanolint.trainers.script.things import Instance, Scope, Tensor, Thing
 
-
 _ABSENT: Any = object()
 Changes = dict[tuple[int, object], tuple[dict[object, Any], Any]]
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from nanolint.trainers.script.modules import Source
     from nanolint.trainers.script.things import Thing
 
-
 # accelerate/accelerator.py: what its launcher sets, and its words for what autocast runs in.
 PRECISION_VARIABLE = "ACCELERATE_MIXED_PRECISION"
 _PRECISIONS = {"no": "float32", "bf16": "bfloat16", "fp16": "float16"}

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     Describe = Callable[[Path, str, Around], Described | None]
 
-
 MOST = 200  # files and folders that are looked at
 DEEPEST = 8  # tables within tables
 _UNKNOWN = Leaf(None, 0, 0, known=False)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from nanolint.source.values import Value
     from nanolint.trainers.nanogpt.setup.expressions import Surroundings, Thing
 
-
 ABSENT = Mystery("no key of this project's train.py")
 # The fields of nanoGPT's GPTConfig.
 SHAPE = ("block_size", "vocab_size", "n_layer", "n_head", "n_embd", "dropout", "bias")
