@@ -14,7 +14,7 @@ from nanolint.trainers.nanogpt.reading import syntax_tree
 from nanolint.trainers.script import walks
 from nanolint.trainers.script.core import forget
 from nanolint.trainers.script.definitions import given_literal
-from nanolint.trainers.script.loaders import LOADERS
+from nanolint.trainers.script.iteration import LOADERS
 from nanolint.trainers.script.modules import find_module, is_literal
 from nanolint.trainers.script.operations import repeated, row, scalar, unknown_at
 from nanolint.trainers.script.settings_files import path_of

@@ -21,8 +21,7 @@ from nanolint.trainers.script import (
 from nanolint.trainers.script.arguments import filled, is_parser, takes_others
 from nanolint.trainers.script.calls import note_library_module
 from nanolint.trainers.script.conditions import truth
-from nanolint.trainers.script.iteration import first_item
-from nanolint.trainers.script.loaders import length
+from nanolint.trainers.script.iteration import first_item, length
 from nanolint.trainers.script.operations import made, plus, repeated, row, scalar, unwrapped
 from nanolint.trainers.script.things import (
     ITEMS,
