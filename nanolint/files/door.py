@@ -160,15 +160,15 @@ class Entry(NamedTuple):
 
 
 @asks("listing")
-def listing(folder: Path | str, limit: int = MOST_BYTES) -> tuple[Entry, ...]:
-    """The folders in ``folder``, and its files of at most ``limit`` bytes, by name.
+def listing(folder: Path | str) -> tuple[Entry, ...]:
+    """The folders in ``folder``, and its files of at most MOST_BYTES, by name.
 
     What was worked out from a file holds as long as its entry is the same: size and time. Links to
     folders are left out. Raises OSError.
     """
     place = place_of(folder)
     found = []
-    with _scanned(place, "listing", place, limit) as scan:
+    with _scanned(place, "listing", place) as scan:
         for entry in scan:
             is_folder = entry.is_dir(follow_symlinks=False)
             standing = None if is_folder else _stands_for(entry.path)
@@ -179,10 +179,10 @@ def listing(folder: Path | str, limit: int = MOST_BYTES) -> tuple[Entry, ...]:
                 found.append(Entry(entry.name, False, len(standing), version))
             elif entry.is_file():
                 status = entry.stat()
-                if status.st_size <= limit:
+                if status.st_size <= MOST_BYTES:
                     found.append(Entry(entry.name, False, status.st_size, status.st_mtime_ns))
     found.sort()
-    note(("listing", place, limit), os.fsencode(repr(found)))
+    note(("listing", place), os.fsencode(repr(found)))
     return tuple(found)
 
 

@@ -73,18 +73,10 @@ def for_each(machine: Machine, node: ast.For, frame: Frame, values: Iterator[Val
 
 
 def while_true(
-    machine: Machine,
-    node: ast.While,
-    frame: Frame,
-    *,
-    most: int | None = None,
-    begins: Callable[[], None] | None = None,
+    machine: Machine, node: ast.While, frame: Frame, *, most: int | None = None
 ) -> object:
-    """Runs a ``while`` loop; returns RETURN if that ends the call. ``most`` bounds its turns, and
-    ``begins`` is called before each."""
+    """Runs a ``while`` loop; returns RETURN if that ends the call. ``most`` bounds its turns."""
     for turn in count():
-        if begins is not None:
-            begins()
         if turn == most:
             machine.at(frame.module, node.lineno)
             raise machine.unread("how often a loop turns is not known")

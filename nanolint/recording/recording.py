@@ -199,9 +199,9 @@ def allocated_bytes(run: Run, gpu: Gpu | None = None) -> int:
     return recorded(run, gpu).answer(allocated_peak) if run.on_gpu else 0
 
 
-def allocates(run: Run, nbytes: int, gpu: Gpu | None = None) -> bool:
+def allocates(run: Run, nbytes: int) -> bool:
     """Whether ``run`` asks for so many bytes at once, in any phase. Raises Unread."""
-    return run.on_gpu and recorded(run, gpu).answer(_asks_for, nbytes)
+    return run.on_gpu and recorded(run).answer(_asks_for, nbytes)
 
 
 @lasting()

@@ -84,8 +84,8 @@ class Equation:
     ``backward()``. ``checks`` are all that the script demands on its way there, ``turns`` the
     conditions by which it got there. ``loop`` is where the loop stands.
 
-    Each question takes ``changes``, other values for what was given, and ``world``, another number
-    of processes; ``Unevaluable`` is raised where the script would fail to compute the answer.
+    Each question takes ``changes``, other values for what was given; ``Unevaluable`` is raised
+    where the script would fail to compute the answer.
     """
 
     micro_batch: Term
@@ -114,44 +114,41 @@ class Equation:
             * (self.world if world is None else world)
         )
 
-    def tokens_per_step(self, changes: Changes = UNCHANGED, world: int | None = None) -> int:
+    def tokens_per_step(self, changes: Changes = UNCHANGED) -> int:
         """Tokens per optimizer step over all passes and processes."""
-        context = self.number(self.context, changes, world)
-        return self.sequences_per_step(changes, world) * context
+        return self.sequences_per_step(changes) * self.number(self.context, changes)
 
     @property
     def factor(self) -> Given | None:
         """What was given as the micro-batch, unchanged; None where the script computes it."""
         return self.micro_batch if isinstance(self.micro_batch, Given) else None
 
-    def broken(self, changes: Changes = UNCHANGED, world: int | None = None) -> Iterator[Check]:
+    def broken(self, changes: Changes = UNCHANGED) -> Iterator[Check]:
         """The conditions that are not met, so that the script would end."""
         for check in self.checks:
             try:
-                met = evaluate(check.condition, changes, self.world if world is None else world)
+                met = evaluate(check.condition, changes, self.world)
             except Unevaluable:
                 continue
             if not met:
                 yield check
 
-    def goes_the_same_way(self, changes: Changes, world: int | None = None) -> bool:
+    def goes_the_same_way(self, changes: Changes) -> bool:
         """Whether every condition on the way is decided as before."""
         for turn in self.turns:
             try:
-                taken = evaluate(turn.condition, changes, self.world if world is None else world)
+                taken = evaluate(turn.condition, changes, self.world)
             except Unevaluable:
                 return False
             if bool(taken) is not turn.taken:
                 return False
         return True
 
-    def roundings(
-        self, changes: Changes = UNCHANGED, world: int | None = None
-    ) -> tuple[Rounding, ...]:
+    def roundings(self, changes: Changes = UNCHANGED) -> tuple[Rounding, ...]:
         """The divisions on the way to the passes that leave a remainder."""
-        return tuple(self._roundings(changes, world))
+        return tuple(self._roundings(changes))
 
-    def _roundings(self, changes: Changes, world: int | None) -> Iterator[Rounding]:
+    def _roundings(self, changes: Changes) -> Iterator[Rounding]:
         followed = set(parts(self.micro_batch)) | set(parts(self.context))
         for term in parts(self.passes):
             if not isinstance(term, Operation) or term.symbol != "//":
@@ -159,7 +156,7 @@ class Equation:
             if term in followed:  # fewer passes, each of more
                 continue
             if self._is_of_a_step(term.operands[1]):
-                left, right = (self.number(each, changes, world) for each in term.operands)
+                left, right = (self.number(each, changes) for each in term.operands)
                 if right and left % right:
                     yield Rounding(term, left, right)
 

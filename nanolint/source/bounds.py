@@ -27,8 +27,8 @@ class Unevaluable(Exception):
 class Budget:
     """The work that is left for one file."""
 
-    def __init__(self, work: int = WORK) -> None:
-        self._left = work
+    def __init__(self) -> None:
+        self._left = WORK
 
     def spend(self, work: int) -> None:
         """Take ``work`` off; raises Unevaluable when nothing is left."""

@@ -368,12 +368,12 @@ def as_key(value: Any) -> Any:
     return tuple(map(as_key, value)) if kind is tuple else value
 
 
-def of_formulas(of: Formulas, question: Callable[..., Any], card: Any, about: Any) -> Any:
+def of_formulas(of: Formulas, question: Callable[..., Any], about: Any) -> Any:
     """What ``question`` answers of a card about numbers of formulas: a formula again, or a guard.
 
-    ``card`` is the place of the card among what was given.
+    The card is the first of what was given.
     """
-    how, given = _Applied(question), of.tuple_of((of.given(card), *about))
+    how, given = _Applied(question), of.tuple_of((of.given(0), *about))
     found = of.work_out(how, given, 0)
     if type(found.value) is int:
         return found

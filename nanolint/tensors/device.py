@@ -82,7 +82,7 @@ class Asked:
         """The card's answer to a function of a module, about values that can be compared."""
         assert not named
         if self.formulas is not None and is_symbolic(about):
-            found: Answer = of_formulas(self.formulas, question, 0, about)
+            found: Answer = of_formulas(self.formulas, question, about)
             return found
         key = question, about
         if key not in self._answers:

@@ -23,10 +23,8 @@ class Buffer(Tensor):
 
     __slots__ = ()
 
-    def __init__(
-        self, device: Device, name: str, shape: Shape, dtype: Dtype = FLOAT32, dims: str = ""
-    ) -> None:
-        of_model = role(name, Component.PARAMETERS, dims)
+    def __init__(self, device: Device, name: str, shape: Shape, dtype: Dtype = FLOAT32) -> None:
+        of_model = role(name, Component.PARAMETERS)
         elements(shape)
         super().__init__(device, None, shape, contiguous_strides(shape), dtype, of_model)
 
@@ -44,7 +42,7 @@ class Buffer(Tensor):
 
     def copy(self, what: str) -> Tensor:
         """Another one on the card, called ``what``."""
-        called = role(f"{what} {self.role.label}", self.role.component, self.role.dims)
+        called = role(f"{what} {self.role.label}", self.role.component)
         return empty(self.device, self.shape, self.dtype, called)
 
 
@@ -53,10 +51,8 @@ class Parameter(Buffer):
 
     __slots__ = ("_frozen",)
 
-    def __init__(
-        self, device: Device, name: str, shape: Shape, dtype: Dtype = FLOAT32, dims: str = ""
-    ) -> None:
-        super().__init__(device, name, shape, dtype, dims)
+    def __init__(self, device: Device, name: str, shape: Shape, dtype: Dtype = FLOAT32) -> None:
+        super().__init__(device, name, shape, dtype)
         self.node = Leaf(self)
         self._frozen: Leaf | None = None
 

@@ -167,11 +167,9 @@ def played(
     return limited
 
 
-def on_allocator(
-    run: Run, tape: Recorded[Tape], *, expandable: bool = False, trace: bool = False
-) -> Playback:
+def on_allocator(run: Run, tape: Recorded[Tape]) -> Playback:
     """A tape of ``run``, at whatever micro-batch, on the allocator of a card without end."""
-    return tape.answer(play, **_how(run, expandable=expandable, trace=trace))
+    return tape.answer(play, **_how(run, expandable=False, trace=False))
 
 
 def _how(run: Run, **settings: bool) -> dict[str, bool]:
@@ -191,12 +189,11 @@ def replay_tape(
     expandable: bool = False,
     trace: bool = False,
     total_bytes: int | None = None,
-    logits_bytes: int = 0,
     oldest_first: bool = False,
 ) -> Replay:
     """Play ``tape`` on a card of ``total_bytes`` and tell what was found.
 
-    A request of the loss's is one for logits from ``logits_bytes`` on.
+    Every request of the loss's is one for logits.
     """
     playback = play(
         tape,
@@ -210,7 +207,7 @@ def replay_tape(
         playback,
         limit_bytes=limit_bytes,
         total_bytes=total_bytes,
-        logits_bytes=logits_bytes,
+        logits_bytes=0,
     )
 
 

@@ -52,10 +52,10 @@ def split(text: str) -> tuple[list[Token], ShellError | None]:
 
 
 class _Lexer:
-    def __init__(self, text: str, at: int = 0, depth: int = 0, shift: int = 0) -> None:
+    def __init__(self, text: str, depth: int = 0, shift: int = 0) -> None:
         self.text = text
         self._shift = shift  # where the text begins in the whole
-        self.at = at
+        self.at = 0
         self.tokens: list[Token] = []
         self._depth = depth
         self._awaited: list[int] = []  # positions in tokens of words that end here-documents

@@ -61,12 +61,12 @@ def scalar(thing: Thing | None) -> Scalar:
     return thing.value if isinstance(thing, TERMS) else None
 
 
-def texts_joined(parts: Sequence[NotKnown | Term], between: str = "") -> NotKnown | Number:
+def texts_joined(parts: Sequence[NotKnown | Term]) -> NotKnown | Number:
     """The texts of ``parts`` in a row; of one that is not known in every part, what is known."""
     texts = [
         (each.like or ANY) if isinstance(each, NotKnown) else str(each.value) for each in parts
     ]
-    text = between.join(texts)
+    text = "".join(texts)
     unknown = next((each for each in parts if isinstance(each, NotKnown)), None)
     return Number(text) if unknown is None else replace(unknown, like=text)
 
