@@ -335,8 +335,8 @@ def profile(
     from nanolint.profiles.profiles import FOLDER, digest_of, free_keys, places_of, weights
     from nanolint.run.profile import Profile
     from nanolint.run.profile_file import write
+    from nanolint.trace.fit import files_of, record
     from nanolint.trace.guarded import CannotTrace
-    from nanolint.trace.profiling import files_of, record
     from nanolint.trainers.script.surroundings import told
 
     config, resolution = profiler.config, profiler.resolution

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
     from nanolint.recording.family import Family, Numbers
 
-
 FREE = "mem_get_info"
 ASKS = ("get_device_", FREE, "_scaled_mm")  # by these a program asks what its card is
 USUAL_BYTES = 80 << 30  # of a card that is not known

@@ -13,8 +13,8 @@ from nanolint.frozen import dataclass
 from nanolint.regex import lazily
 
 if TYPE_CHECKING:
+    from nanolint.run.described import Loaded
     from nanolint.run.profile import Profile
-    from nanolint.run.saved import Loaded
     from nanolint.source.values import Plain
 
 # How the names of what scripts save and go on from end.

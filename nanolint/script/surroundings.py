@@ -16,8 +16,8 @@ from nanolint.tape.torch import COLLECTIVES_HOLD_SINCE, NCCL2_SINCE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nanolint.run.described import Loaded
     from nanolint.run.program import DataFile, NotKnown
-    from nanolint.run.saved import Loaded
     from nanolint.source.values import Plain
     from nanolint.tensors.device import Asked
     from nanolint.tensors.tensor import Tensor

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
-
 Step: TypeAlias = "tuple[Callable[[Any, Any], Any], int, int]"
 
 FAILURES = (ArithmeticError, TypeError, ValueError, LookupError)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from nanolint.tape.tape import Handle, Tape
     from nanolint.tensors.dtypes import Dtype
 
-
 About = ParamSpec("About")
 Answer = TypeVar("Answer")
 

@@ -37,8 +37,7 @@ from nanolint.verdict.search import (
 from nanolint.verdict.verdict import Outcome, comfortable_limit, judge
 from nanolint.verdict.ways.blocks import blocks_checkpointed
 from nanolint.verdict.ways.edited import Edited
-from nanolint.verdict.ways.logits import Deleted, logits_deleted
-from nanolint.verdict.ways.loss import loss_in_chunks
+from nanolint.verdict.ways.logits import Deleted, logits_deleted, loss_in_chunks
 from nanolint.verdict.words import amount
 
 if TYPE_CHECKING:

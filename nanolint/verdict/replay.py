@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from nanolint.tape.allocator.play import Playback, Refusal
     from nanolint.tape.tape import Tape
 
-
 COMPONENTS = tuple(Component)
 
 # No evaluation allocates these: it is the model, DDP or a checkpoint that does, before the first.

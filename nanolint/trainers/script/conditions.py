@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.gpus.said import UNKNOWN as CARD_NAME
 from nanolint.gpus.said import says
+from nanolint.run.described import ANY
 from nanolint.run.equation import NotKnown, Turn
-from nanolint.run.saved import ANY
 from nanolint.run.terms import Number
 from nanolint.trainers.script import walks
 from nanolint.trainers.script.modules import follows_from_turns

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from nanolint.run.described import Put
+    from nanolint.run.described import Put, Saved
     from nanolint.run.equation import Check, Turn
-    from nanolint.run.saved import Saved
     from nanolint.source.settings_text import Node
     from nanolint.source.values import Scalar
     from nanolint.trainers.script.things import Instance, Scope, Tensor, Thing

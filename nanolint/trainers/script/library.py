@@ -6,9 +6,9 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nanolint.run.described import ANY
 from nanolint.run.downloads import LENGTH, SIZES, vocabulary_of
 from nanolint.run.equation import NotKnown
-from nanolint.run.saved import ANY
 from nanolint.run.terms import FUNCTIONS, Given, Number, World
 from nanolint.trainers.script import (
     engines,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.said import Between, between
+from nanolint.run.described import ANY
 from nanolint.run.equation import NotKnown
-from nanolint.run.saved import ANY
 from nanolint.run.terms import Number, Operation, apply
 from nanolint.source.bounds import Unevaluable
 from nanolint.trainers.script.things import (

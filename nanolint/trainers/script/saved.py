@@ -17,11 +17,10 @@ from nanolint.errors import Unusable
 from nanolint.files.door import entries, is_file, names
 from nanolint.files.repository import root_of
 from nanolint.frozen import dataclass
-from nanolint.run.described import Role
+from nanolint.run.described import ANY, Role, Saved, meet
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
 from nanolint.run.program import CHECKPOINTS, SAVED
-from nanolint.run.saved import ANY, Saved, meet
 from nanolint.run.terms import Given, Place, Surface, leaves
 from nanolint.source.settings_text import Leaf, Listed, Mapped, NoSettings
 from nanolint.trainers.nanogpt.reading import read_source

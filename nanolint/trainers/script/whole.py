@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
 from nanolint.files.door import is_file, read_bytes
-from nanolint.run.described import Role
+from nanolint.run.described import Loaded, Role
 from nanolint.run.equation import NotKnown
 from nanolint.run.flags import plain_name
 from nanolint.run.program import (
@@ -22,7 +22,6 @@ from nanolint.run.program import (
     SourceText,
 )
 from nanolint.run.program import NotKnown as Hidden
-from nanolint.run.saved import Loaded
 from nanolint.run.terms import Given, Surface, leaves
 from nanolint.trainers.nanogpt.data_files import META, data_sets
 from nanolint.trainers.nanogpt.reading import read_source

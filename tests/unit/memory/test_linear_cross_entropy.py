@@ -9,7 +9,7 @@ import pytest
 from nanolint.tape.tape import summits
 from nanolint.trainers.nanogpt.own import own_script
 from nanolint.verdict.alternatives import Alternatives
-from nanolint.verdict.ways.loss import loss_in_chunks
+from nanolint.verdict.ways.logits import loss_in_chunks
 from tests.support.runs import card
 from validation.accuracy import recorded, tape_of
 from validation.record_releases import CARD

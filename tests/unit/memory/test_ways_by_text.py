@@ -15,8 +15,7 @@ from nanolint.trainers.script.sources import MAIN
 from nanolint.verdict.alternatives import Alternatives
 from nanolint.verdict.changes import Alternative, Cost
 from nanolint.verdict.ways.blocks import blocks_checkpointed
-from nanolint.verdict.ways.logits import logits_deleted
-from nanolint.verdict.ways.loss import loss_in_chunks
+from nanolint.verdict.ways.logits import logits_deleted, loss_in_chunks
 from tests.support.runs import GPT2, card
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from nanolint.run.profile import Profile
 from nanolint.run.profile_file import digest, read, write
 from nanolint.tape.profile import NotCovered, profiled, tape_of
 from nanolint.tape.tape import Component, Phase, Tape
-from nanolint.trace.fit import Fitted, fit
-from nanolint.trace.profiling import record
+from nanolint.trace.fit import Fitted, fit, record
 from nanolint.trace.survey import Point
 from tests.support.runs import GPT2
 
