@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 
 from nanolint.gpus.lookup import find  # noqa: E402
 from nanolint.lsp.session import Session  # noqa: E402
-from nanolint.recording import family, recorded, recording  # noqa: E402
+from nanolint.recording import recorded, recording, symbolic_cache  # noqa: E402
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--gpu", default="rtx-4090")
     parser.add_argument("--most", type=int, default=199)
     arguments = parser.parse_args()
-    family.COMPILED_FIRST = 1
+    symbolic_cache.COMPILED_FIRST = 1
     session = Session({}, sys.exit)
     session.set_target(arguments.gpu)
     text = "\n".join([arguments.config.read_text(encoding="utf-8"), *arguments.settings, ""])
@@ -39,7 +39,7 @@ def main() -> None:
         raise SystemExit("no run is known of that config")
     gpu = find(arguments.gpu).gpu
     recorded._of_any_card.cache_clear()
-    family._families.clear()
+    symbolic_cache._families.clear()
     read: list[int] = []
     write = recording._Recipe.write
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from nanolint.frames import in_one_piece
 from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.next_edits import OTHERS, likely_texts
-from nanolint.recording.family import remember_many
 from nanolint.recording.recording import kind
+from nanolint.recording.symbolic_cache import remember_many
 from nanolint.tape.lasting import hold_newest
 from nanolint.tape.turns import GaveWay, give_way, giving_way, resting
 

@@ -21,9 +21,9 @@ from nanolint.gpus.abilities import (
 from nanolint.gpus.said import model_of
 from nanolint.interpreter.values import Unread
 from nanolint.recording import kept
-from nanolint.recording.family import are_known, family_of
 from nanolint.recording.kernels import Kernels
 from nanolint.recording.recorded import Recorded, said_of, shared, worked_out
+from nanolint.recording.symbolic_cache import are_known, family_of
 from nanolint.run.program import Profiled, ReadScript
 from nanolint.run.run import Attention, Run
 from nanolint.script.played import representative
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from nanolint.gpus.gpu import Gpu
-    from nanolint.recording.family import Family, Numbers
+    from nanolint.recording.symbolic_cache import Numbers, SymbolicCache
 
 FREE = "mem_get_info"
 ASKS = ("get_device_", FREE, "_scaled_mm")  # by these a program asks what its card is
@@ -164,7 +164,7 @@ def _read(recipe: _Recipe, asked: Asked) -> Tape | Unread:
 _unfiled: list[tuple[_Recipe, Tape]] = []
 
 
-def _kin(recipe: _Recipe) -> tuple[Family, Numbers] | None:
+def _kin(recipe: _Recipe) -> tuple[SymbolicCache, Numbers] | None:
     """The runs that may share its reading, with whatever was read before among its own."""
     while _unfiled:
         earlier, tape = _unfiled.pop()
@@ -255,7 +255,7 @@ class _Recipe(NamedTuple):
     unsettled: Run | None = None
 
     @property
-    def kin(self) -> tuple[Family, Numbers] | None:
+    def kin(self) -> tuple[SymbolicCache, Numbers] | None:
         """The runs that may share its reading, by what it has in common with them on whatever
         card, and what it differs in; None where none may."""
         if self.unsettled is None or not self.run.on_gpu:

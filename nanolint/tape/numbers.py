@@ -3,7 +3,8 @@
 The numbers that a script gives names to, and its texts without them: ``learning_rate = 6e-4``.
 
 Texts that differ in fractions alone have the same tape, unless the reading looks at one of them
-(``model/reading/watched.py``); those that differ in whole numbers may share one (``family.py``).
+(``interpreter/watched.py``). Those that differ in whole numbers may share one
+(``recording/symbolic_cache.py``).
 What has a name that nobody uses decides nothing, be it a number, a text or a truth value:
 ``wandb_project = "owt"`` if nothing is logged.
 

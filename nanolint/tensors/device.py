@@ -44,7 +44,7 @@ class Card(NamedTuple):
 
 
 class AnyNumbers(Protocol):
-    """A reading that tapes for many numbers are worked out of (``family.py``)."""
+    """A reading that tapes for many numbers are worked out of (``symbolic_cache.py``)."""
 
     def is_alike(self, numbers: tuple[int, ...], card: Card, other: Card) -> bool:
         """Whether its tape for these numbers is the same on two cards."""

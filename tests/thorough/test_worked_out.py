@@ -12,7 +12,7 @@ from nanolint.files import door
 from nanolint.gpus.lookup import find
 from nanolint.interpreter.values import Unread
 from nanolint.lsp.session import Session
-from nanolint.recording import family, recorded, recording
+from nanolint.recording import recorded, recording, symbolic_cache
 from tests.support.project_tree import write_project
 from validation.record_variations import CARD
 from validation.variations import TEXTS
@@ -75,7 +75,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def forget() -> None:
     """Nothing was read yet."""
     recorded._of_any_card.cache_clear()
-    family._families.clear()
+    symbolic_cache._families.clear()
 
 
 def run_of(root: Path, text: str) -> Run | None:
@@ -123,7 +123,7 @@ def assert_as_read(runs: list[Run]) -> None:
 def test_a_variation_has_the_tape_of_its_reading(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(family, "COMPILED_FIRST", 1)
+    monkeypatch.setattr(symbolic_cache, "COMPILED_FIRST", 1)
     run = run_of(tmp_path, TEXTS[name])
     if run is not None and run.on_gpu:
         own = run.batch_size

@@ -117,7 +117,7 @@ class Editor:
         return self.bytes(), self.readings - before
 
     def follows_counts(self) -> None:
-        """From now on readings follow numbers of steps (``family.py``)."""
+        """From now on readings follow numbers of steps (``symbolic_cache.py``)."""
         counted = self.text.replace("warmup = 10\n", "warmup = 20\n")
         for text in (counted, self.text):
             self._session.change("script", text)

@@ -6,7 +6,7 @@ import gc
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from nanolint.recording import family, recording
+from nanolint.recording import recording, symbolic_cache
 from nanolint.script.reader import Reader
 from tests.thorough.test_worked_out import BATCH, GPU, SCRIPT, forget, of, run_of, tape
 
@@ -53,8 +53,8 @@ def test_readings_of_all_families_are_bounded_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forget()
-    monkeypatch.setattr(family, "most_readings", 2)
-    monkeypatch.setattr(family, "_lately", {})
+    monkeypatch.setattr(symbolic_cache, "most_readings", 2)
+    monkeypatch.setattr(symbolic_cache, "_lately", {})
     families = []
     for width in (512, 1024, 1536, 2048):
         run = read(tmp_path, width)
@@ -71,10 +71,10 @@ def test_readings_of_all_families_are_bounded_together(
 
 def test_families_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forget()
-    monkeypatch.setattr(family, "most_families", 2)
+    monkeypatch.setattr(symbolic_cache, "most_families", 2)
     kin = [recording._recipe(read(tmp_path, width), GPU).kin for width in (512, 1024, 1536)]
     first, *others = [each[0] for each in kin if each]
-    known = list(family._families.values())
+    known = list(symbolic_cache._families.values())
     assert known == others and first not in known
 
 
@@ -82,21 +82,21 @@ def test_a_reading_that_is_forgotten_is_gone_without_a_look_for_garbage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forget()
-    monkeypatch.setattr(family, "most_readings", 1)
-    monkeypatch.setattr(family, "_lately", {})
-    readings: list[ref[family.Reading]] = []
-    begin = family.Reading.__init__
+    monkeypatch.setattr(symbolic_cache, "most_readings", 1)
+    monkeypatch.setattr(symbolic_cache, "_lately", {})
+    readings: list[ref[symbolic_cache.SymbolicReading]] = []
+    begin = symbolic_cache.SymbolicReading.__init__
 
-    def noted(reading: family.Reading, *args: Any) -> None:
+    def noted(reading: symbolic_cache.SymbolicReading, *args: Any) -> None:
         readings.append(ref(reading))
         begin(reading, *args)
 
-    monkeypatch.setattr(family.Reading, "__init__", noted)
+    monkeypatch.setattr(symbolic_cache.SymbolicReading, "__init__", noted)
     gc.disable()
     try:
         for width in (512, 1024, 1536):
             read(tmp_path, width)
-        remembered = len(family._lately)
+        remembered = len(symbolic_cache._lately)
         assert sum(reading() is not None for reading in readings) == remembered < len(readings)
     finally:
         gc.enable()

@@ -10,7 +10,7 @@ import pytest
 from nanolint.files import cache
 from nanolint.gpus.lookup import find
 from nanolint.interpreter.values import Place, Unread
-from nanolint.recording import family, kept, recorded, recording
+from nanolint.recording import kept, recorded, recording, symbolic_cache
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.run.stop import Cause, Line, Stop
 from nanolint.tape.located import Located
@@ -52,7 +52,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("it was read again")
 
     recorded._of_any_card.cache_clear()
-    family._families.clear()
+    symbolic_cache._families.clear()
     recording._unfiled.clear()
     monkeypatch.setattr(recording._Recipe, "record", refuse)
 

@@ -1,4 +1,4 @@
-"""Runs that differ in whole numbers alone: what was read for one micro-batch holds for others.
+"""Reuses one symbolic reading for every run that differs only in integers (micro-batch, steps).
 
 The second of them that is asked for is read with symbolic numbers (``symbolic.py``) for those that
 it differs in: the sizes on its tape are formulas of them, and what they decided are guards. Another
@@ -58,10 +58,10 @@ class WorkedOut(NamedTuple):
 
     tape: Tape
     content: bytes
-    reading: Reading
+    reading: SymbolicReading
 
 
-class Reading:
+class SymbolicReading:
     """A tape with formulas on it, and for which other numbers it was found to be right."""
 
     def __init__(
@@ -135,7 +135,7 @@ class Reading:
         return None if values is None else self._form.filled(values)
 
 
-class Family:
+class SymbolicCache:
     """What was read of such runs."""
 
     def __init__(self, counts: Counts, *, compiled: bool) -> None:
@@ -148,11 +148,11 @@ class Family:
         self._failed: tuple[Numbers, frozenset[int]] | None = None
 
     @property
-    def readings(self) -> list[Reading]:
+    def readings(self) -> list[SymbolicReading]:
         """Its readings; what was of use lately comes first, since the next is likely its, too."""
         return [each for each, family in reversed(_lately.items()) if family is self]
 
-    def _uses(self, reading: Reading) -> None:
+    def _uses(self, reading: SymbolicReading) -> None:
         """Remember it above all others, and forget what was of no use for the longest time.
 
         Many are read for other micro-batches, and none of these is forgotten for them that is not.
@@ -189,7 +189,7 @@ class Family:
         forget_sizes()
         try:
             write(tape, asked)
-            reading = Reading(asked, formulas, numbers, varying, tape, self._counts)
+            reading = SymbolicReading(asked, formulas, numbers, varying, tape, self._counts)
             found = reading.filled(card, numbers)
         except Exception:  # whatever it is, plain numbers tell
             self._failed = numbers, varying
@@ -239,7 +239,7 @@ class Family:
         del self._read[:-MOST_READ]
 
 
-_lately: dict[Reading, Family] = {}  # what was of use last comes last
+_lately: dict[SymbolicReading, SymbolicCache] = {}  # what was of use last comes last
 
 
 def _differences(one: Numbers, other: Numbers) -> frozenset[int]:
@@ -272,19 +272,21 @@ def family_of(
     script: tuple[SourceText, ...],
     *,
     compiled: bool,
-) -> Family:
+) -> SymbolicCache:
     """The family of a run, by all that its members have in common. ``counts`` are the places of the
     numbers that count steps, each with its number in the ``script``, whose texts without numbers
     these are."""
     key = recipe, counts, script, compiled
     found = _families.get(key)
     if found is None:
-        found = Family(Counts(dict(counts), script_of(of_any_kind(script))), compiled=compiled)
+        found = SymbolicCache(
+            Counts(dict(counts), script_of(of_any_kind(script))), compiled=compiled
+        )
     hold_newest(_families, key, found, most_families)
     return found
 
 
-_families: dict[object, Family] = {}  # what was asked for last comes last
+_families: dict[object, SymbolicCache] = {}  # what was asked for last comes last
 
 
 class Filled(NamedTuple):
