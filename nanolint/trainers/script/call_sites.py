@@ -11,7 +11,7 @@ from nanolint.run.terms import Given, Surface
 from nanolint.source.any_name import set_by_name
 from nanolint.trainers.nanogpt.configurator import WORDS
 from nanolint.trainers.nanogpt.reading import syntax_tree
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.core import forget
 from nanolint.trainers.script.definitions import given_literal
 from nanolint.trainers.script.iteration import LOADERS
@@ -163,7 +163,7 @@ def _unzipped(core: Core, node: ast.Call, function: Thing, scope: Scope) -> Thin
         return None
     if isinstance(found.item, Row):
         return row([Repeated(each, found.count) for each in found.item.items])
-    return Repeated(found, unknown_at(walks.IN_SAMPLE, node, scope))
+    return Repeated(found, unknown_at(unknown_reasons.IN_SAMPLE, node, scope))
 
 
 def _positional(core: Core, node: ast.Call, function: Thing, scope: Scope) -> list[Thing]:

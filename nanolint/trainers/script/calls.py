@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.source.python import of_node
 from nanolint.source.updates import STEP, updates
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.attributes import attribute, bound_to
 from nanolint.trainers.script.core import DEEPEST
 from nanolint.trainers.script.fitting import FITTED
@@ -109,7 +109,7 @@ def _makes_optimizers(of: Class) -> bool:
 
 
 def _nothing(function: Function, place: Place) -> NotKnown:
-    return NotKnown(walks.yielded_by(function.name), place.path, place.line)
+    return NotKnown(unknown_reasons.yielded_by(function.name), place.path, place.line)
 
 
 def _enclosing(scope: Scope) -> Scope:

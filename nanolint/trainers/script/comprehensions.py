@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.run.terms import Number
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.operations import keys, made, repeated, row, scalar, unknown_at
 from nanolint.trainers.script.things import REST, TERMS, Repeated, Row, Scope, Table, Tensor, Thing
@@ -24,7 +24,7 @@ def _comprehension(
     core: Core, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope
 ) -> Thing:
     if len(node.generators) != 1:
-        return unknown_at(walks.SEVERAL_LISTS, node, scope)
+        return unknown_at(unknown_reasons.SEVERAL_LISTS, node, scope)
     generator = node.generators[0]
     over = repeated(core.value(generator.iter, scope))
     inner = Scope(scope.source, {}, scope)
@@ -38,18 +38,22 @@ def _comprehension(
             tests = [truth(core.value(test, inner)) for test in generator.ifs]
             if None in tests:
                 leave()
-                return unknown_at(walks.FILTERED, node, scope)
+                return unknown_at(unknown_reasons.FILTERED, node, scope)
             if all(tests):
                 items.append(core.value(node.elt, inner))
         leave()
         return row(items * len(items_of) if alike else items)
-    count = over.count if isinstance(over, Repeated) else unknown_at(walks.LENGTH, node, scope)
+    count = (
+        over.count
+        if isinstance(over, Repeated)
+        else unknown_at(unknown_reasons.LENGTH, node, scope)
+    )
     if isinstance(over, Tensor) and over.shape:
         count = over.shape[0]
     core.bind(generator.target, core.next_of(over, scope.source.at(node)), inner)
     item = core.value(node.elt, inner)
     if generator.ifs:
-        count = unknown_at(walks.FILTERED, node, scope)
+        count = unknown_at(unknown_reasons.FILTERED, node, scope)
     return Repeated(item, count)
 
 

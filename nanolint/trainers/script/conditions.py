@@ -11,7 +11,7 @@ from nanolint.gpus.said import says
 from nanolint.run.described import ANY
 from nanolint.run.equation import NotKnown, Turn
 from nanolint.run.terms import Number
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.modules import follows_from_turns
 from nanolint.trainers.script.operations import made, merged, scalar, unknown_at
 from nanolint.trainers.script.things import (
@@ -74,7 +74,7 @@ def period_of(core: Core, test: ast.expr, scope: Scope) -> Thing | None:
             loop = next((each.node for each in core.state.loops if each.trains), None)
             names = {each.id for each in ast.walk(node.right) if isinstance(each, ast.Name)}
             if loop is not None and names & follows_from_turns(loop):
-                return unknown_at(walks.CHANGES, node, scope)
+                return unknown_at(unknown_reasons.CHANGES, node, scope)
             return core.value(node.right, scope)
     return None
 
@@ -127,7 +127,7 @@ def _compared(
             if isinstance(right, NotKnown) and right.reason == CARD_NAME:
                 found = says(right.like.strip(ANY), str(scalar(left)))
         if found is None:
-            return unknown_at(walks.CONDITION, node, scope)
+            return unknown_at(unknown_reasons.CONDITION, node, scope)
         return Number(found is isinstance(operator, ast.In))
     for one, other in ((left, right), (right, left)):
         nothing = isinstance(other, Number) and other.value is None

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number, Surface
 from nanolint.source.from_ast import OPERATORS
-from nanolint.trainers.script import call_sites, comprehensions, conditions, settings_files, walks
+from nanolint.trainers.script import (
+    call_sites,
+    comprehensions,
+    conditions,
+    settings_files,
+    unknown_reasons,
+)
 from nanolint.trainers.script.arguments import TYPED
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.definitions import given_literal
@@ -117,7 +123,7 @@ def _subscript(core: Core, node: ast.Subscript, scope: Scope) -> Thing:
         if isinstance(method, Function):
             return core.call(method, [index], {}, scope.source.at(node))
         if owner.of == External("torch.load"):
-            return unknown_at(walks.CHECKPOINT, node, scope)
+            return unknown_at(unknown_reasons.CHECKPOINT, node, scope)
     return unknown_at("an item that only the run knows", node, scope)
 
 
@@ -152,7 +158,7 @@ def _binary(core: Core, node: ast.BinOp, scope: Scope) -> Thing:
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         if isinstance(node.op, ast.MatMult):
             return Tensor(None)
-        return broadcast(left, right, unknown_at(walks.OF_ARRAY, node, scope))
+        return broadcast(left, right, unknown_at(unknown_reasons.OF_ARRAY, node, scope))
     if isinstance(left, Row) and isinstance(right, Row) and isinstance(node.op, ast.Add):
         return row([*left.items, *right.items])
     size = filled_to(node)
@@ -178,7 +184,7 @@ def _row(core: Core, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Thin
         if isinstance(each, ast.Starred):
             found = core.value(each.value, scope)
             if not isinstance(found, Row):
-                return unknown_at(walks.FILLED_AT_RUN, node, scope)
+                return unknown_at(unknown_reasons.FILLED_AT_RUN, node, scope)
             items += found.items
         else:
             items.append(core.value(each, scope))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
 from nanolint.source.python import new_tree
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.attributes import attribute
 from nanolint.trainers.script.core import Loop
 from nanolint.trainers.script.operations import row, scalar, unwrapped
@@ -79,7 +79,7 @@ def _padded(arguments: Sequence[Thing], place: Place) -> Tensor | None:
     samples = arguments[0] if arguments else None
     if not isinstance(samples, Repeated):
         return None
-    longest = NotKnown(walks.SEQUENCE, place.path, place.line)
+    longest = NotKnown(unknown_reasons.SEQUENCE, place.path, place.line)
     return Tensor((samples.count, longest), perhaps_more=True, perhaps_several=True)
 
 
@@ -113,7 +113,7 @@ def _trained(core: Core, settings: Thing | None, place: Place) -> Thing:
     automatic = _field(settings, "auto_find_batch_size")
     if automatic is not None and scalar(automatic) is not False:
         micro_batch = core.unknown("a batch that Trainer finds by itself", place)
-    unknown = NotKnown(walks.SEQUENCE, place.path, place.line)
+    unknown = NotKnown(unknown_reasons.SEQUENCE, place.path, place.line)
     _steps(core, [Tensor((micro_batch, unknown))], passes, place)
     return core.unknown("the result of Trainer.train", place)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.attributes import attribute
 from nanolint.trainers.script.operations import made, merged, row, scalar
 from nanolint.trainers.script.things import (
@@ -40,7 +40,7 @@ def batched(core: Core, loader: Instance, place: Place) -> Thing:
     """What a DataLoader gives first."""
     dataset = loader.argument(_DATASET, "dataset")
     if dataset is None:
-        return core.unknown(walks.LOADED, place)
+        return core.unknown(unknown_reasons.LOADED, place)
     item, size = core.next_of(dataset, place), _size(core, loader, place)
     if size == NONE:
         return item
@@ -82,7 +82,7 @@ def _size(core: Core, loader: Instance, place: Place) -> Thing:
     elif isinstance(sampler, Instance) and isinstance(sampler.of, External):
         found = sampler.argument(1, "batch_size")
     is_size = isinstance(found, (NotKnown, *TERMS))
-    return found if is_size and found else core.unknown(walks.BATCHED, place)
+    return found if is_size and found else core.unknown(unknown_reasons.BATCHED, place)
 
 
 def _by_function(core: Core, collate: Thing, item: Thing, size: Thing, place: Place) -> Thing:
@@ -99,12 +99,12 @@ def _by_function(core: Core, collate: Thing, item: Thing, size: Thing, place: Pl
             return core.call(collate, [Repeated(item, size)], {}, place)
         finally:
             core.state.collating = before
-    return core.unknown(walks.COLLATED, place)
+    return core.unknown(unknown_reasons.COLLATED, place)
 
 
 def collated(item: Thing, size: Thing, place: Place) -> Thing:
     """``default_collate`` of so many samples that are like ``item``."""
-    unknown = NotKnown(walks.SEQUENCE, place.path, place.line)
+    unknown = NotKnown(unknown_reasons.SEQUENCE, place.path, place.line)
     if isinstance(item, Tensor):
         if not item.shape and (item.shape is None or item.perhaps_more):
             return Tensor((size, unknown), perhaps_more=True)
@@ -128,7 +128,7 @@ _PASS_ON = ("cycle", "tqdm", "prepare", "islice", "trange", "Subset", "track")
 def first_item(core: Core, thing: Thing, place: Place) -> Thing:
     """What iterating over a thing gives first."""
     if isinstance(thing, Row):
-        unknown = core.unknown(walks.ITEM_OF_LIST, place)
+        unknown = core.unknown(unknown_reasons.ITEM_OF_LIST, place)
         if not thing.items:
             return unknown
         found: Thing | None = thing.items[0]
@@ -141,7 +141,7 @@ def first_item(core: Core, thing: Thing, place: Place) -> Thing:
         return thing
     if isinstance(thing, Tensor):
         shape, more = thing.shape, thing.perhaps_more
-        return Tensor(shape[1:], more) if shape else core.unknown(walks.ITEM, place)
+        return Tensor(shape[1:], more) if shape else core.unknown(unknown_reasons.ITEM, place)
     if isinstance(thing, Instance):
         if isinstance(thing.of, External):
             return _from_library(core, thing, place)
@@ -156,13 +156,13 @@ def first_item(core: Core, thing: Thing, place: Place) -> Thing:
                     return given
     if isinstance(thing, NotKnown):
         return thing
-    return core.unknown(walks.ITERATED, place)
+    return core.unknown(unknown_reasons.ITERATED, place)
 
 
 def _from_library(core: Core, thing: Instance, place: Place) -> Thing:
     of = thing.of
     if isinstance(of, External) and of.last == "generator":
-        return thing.fields.get("item") or core.unknown(walks.GENERATED, place)
+        return thing.fields.get("item") or core.unknown(unknown_reasons.GENERATED, place)
     if isinstance(of, External) and of.last in LOADERS:
         return batched(core, thing, place)
     inner = thing.arguments[0] if thing.arguments else None

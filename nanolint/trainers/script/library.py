@@ -16,7 +16,7 @@ from nanolint.trainers.script import (
     settings_files,
     starters,
     tensors,
-    walks,
+    unknown_reasons,
 )
 from nanolint.trainers.script.arguments import filled, is_parser, takes_others
 from nanolint.trainers.script.calls import note_library_module
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 def _range(
     core: Core, arguments: Sequence[Thing], _named: Mapping[str, Thing], place: Place
 ) -> Thing:
-    item = core.unknown(walks.CHANGES, place)
+    item = core.unknown(unknown_reasons.CHANGES, place)
     if len(arguments) == 1:
         return Repeated(item, arguments[0])
     if len(arguments) < 2:
@@ -82,8 +82,10 @@ def _enumerate(
     first = repeated(arguments[0]) if arguments else NONE
     if isinstance(first, Row):
         return row([row([Number(index), each]) for index, each in enumerate(first.items)])
-    index = core.unknown(walks.CHANGES, place)
-    count = first.count if isinstance(first, Repeated) else core.unknown(walks.LENGTH, place)
+    index = core.unknown(unknown_reasons.CHANGES, place)
+    count = (
+        first.count if isinstance(first, Repeated) else core.unknown(unknown_reasons.LENGTH, place)
+    )
     return Repeated(row([index, first_item(core, first, place)]), count)
 
 
@@ -95,7 +97,7 @@ def _zip(
         rows = [each.items for each in arguments if isinstance(each, Row)]
         return row([row(each) for each in zip(*rows, strict=False)])
     items = [first_item(core, each, place) for each in arguments]
-    return Repeated(row(items), core.unknown(walks.LENGTH, place))
+    return Repeated(row(items), core.unknown(unknown_reasons.LENGTH, place))
 
 
 def _list(
@@ -108,7 +110,7 @@ def _list(
         return first
     if isinstance(first, (Repeated, NotKnown)):
         return first
-    return core.unknown(walks.FILLED_AT_RUN, place)
+    return core.unknown(unknown_reasons.FILLED_AT_RUN, place)
 
 
 def _dict(
@@ -143,7 +145,7 @@ def _any_all(*, every: bool) -> Handler:
         is_whole = isinstance(first, Row) and first.count is None
         known = [truth(each) for each in first.items] if is_whole else [None]  # type: ignore[union-attr]
         if None in known:
-            return core.unknown(walks.CONDITION, place)
+            return core.unknown(unknown_reasons.CONDITION, place)
         return Number(all(known) if every else any(known))
 
     return handler
@@ -175,7 +177,7 @@ def _hasattr(
 ) -> Thing:
     found = _getattr(core, arguments, {}, place)
     if isinstance(found, NotKnown):
-        return core.unknown(walks.CONDITION, place)
+        return core.unknown(unknown_reasons.CONDITION, place)
     if isinstance(found, External):
         return core.unknown(f"whether there is {found.name}", place)
     return Number(value=True)
@@ -250,7 +252,7 @@ def _class_like(
         return Number(value=True)
     if isinstance(value, Table) and kind == External("dict"):
         return Number(value=True)
-    return core.unknown(walks.CONDITION, place)
+    return core.unknown(unknown_reasons.CONDITION, place)
 
 
 def _fields(
@@ -407,7 +409,7 @@ def _worked_out(name: str, arguments: Sequence[Thing], place: Place) -> Thing:
         if name == "len":
             return first.count or Number(len(first.items))
         if first.count is not None:
-            return NotKnown(walks.FILLED, place.path, place.line)
+            return NotKnown(unknown_reasons.FILLED, place.path, place.line)
         arguments = first.items
         if name == "sum":
             unknown = next((each for each in arguments if isinstance(each, NotKnown)), None)
@@ -430,7 +432,7 @@ def _worked_out(name: str, arguments: Sequence[Thing], place: Place) -> Thing:
         if isinstance(each, Instance) and name == "len":
             if LENGTH in each.fields:
                 return each.fields[LENGTH]
-            return NotKnown(walks.MUCH, place.path, place.line)
+            return NotKnown(unknown_reasons.MUCH, place.path, place.line)
     return made(name, arguments, place.path, place.line)
 
 

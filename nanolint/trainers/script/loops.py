@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
 from nanolint.source.python import of_node
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.comprehensions import repeating, turns
 from nanolint.trainers.script.conditions import truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow, Loop
@@ -37,7 +37,7 @@ def _for(core: Core, statement: ast.For, scope: Scope) -> Flow:
         place = scope.source.at(statement.iter)
         item = core.next_of(over, place)
         if isinstance(item, TERMS):
-            item = NotKnown(walks.CHANGES, place.path, place.line)
+            item = NotKnown(unknown_reasons.CHANGES, place.path, place.line)
         core.bind(statement.target, item, scope)
         if isinstance(over, Tensor) and over.shape:
             count = over.shape[0]
@@ -158,7 +158,7 @@ def _only_counts(statement: ast.For | ast.While) -> bool:
 def _turn(core: Core, statement: ast.For | ast.While, count: Thing | None, scope: Scope) -> Flow:
     """One turn that stands for all. Where it counts up what is no name of its own, an attribute or
     an entry, it is followed once more: that has another value in each."""
-    changed = NotKnown(walks.CHANGES, scope.source.path, statement.lineno)
+    changed = NotKnown(unknown_reasons.CHANGES, scope.source.path, statement.lineno)
     for name in changed_in(statement):
         if name in scope.names and isinstance(scope.names[name], TERMS):
             core.state.journal.write(scope.names, name, changed)

@@ -12,7 +12,14 @@ from nanolint.source.bounds import Unevaluable
 from nanolint.source.scope import Scope as Bounds
 from nanolint.source.scope import guarded
 from nanolint.trainers.script import arguments as argparse
-from nanolint.trainers.script import engines, fitting, settings_files, starters, tensors, walks
+from nanolint.trainers.script import (
+    engines,
+    fitting,
+    settings_files,
+    starters,
+    tensors,
+    unknown_reasons,
+)
 from nanolint.trainers.script.built_model import parameters
 from nanolint.trainers.script.core import forget
 from nanolint.trainers.script.operations import keys, made, merged, row, scalar, unwrapped
@@ -196,13 +203,13 @@ def _of_list(core: Core, owner: Row, name: str, arguments: Sequence[Thing], plac
         return NONE
     within = core.state.loops[owner.loops :] or core.state.tests[owner.tests :]
     if name in ("extend", "insert") and within:
-        _filled(core, owner, core.unknown(walks.ITEM_OF_LIST, place), (), place)
+        _filled(core, owner, core.unknown(unknown_reasons.ITEM_OF_LIST, place), (), place)
         return NONE
     if name in ("extend", "__iadd__") and arguments and isinstance(arguments[0], Row):
         core.state.journal.write(owner.slot, ITEMS, (*owner.items, *arguments[0].items))
         return NONE
     if name in ("extend", "insert", "__iadd__"):
-        _filled(core, owner, core.unknown(walks.ITEM_OF_LIST, place), (), place)
+        _filled(core, owner, core.unknown(unknown_reasons.ITEM_OF_LIST, place), (), place)
         return NONE
     if name == "copy":
         return row(owner.items)
@@ -215,10 +222,10 @@ def _of_list(core: Core, owner: Row, name: str, arguments: Sequence[Thing], plac
 
 def _filled(core: Core, owner: Row, item: Thing, around: Sequence[Loop], place: Place) -> None:
     """A list that a loop fills, of which one turn is followed: an item is what all have alike."""
-    unlike = core.unknown(walks.ONE_ITEM, place)
+    unlike = core.unknown(unknown_reasons.ONE_ITEM, place)
     for each in owner.items:
         item = merged(each, item, unlike) or unlike
-    count: Thing = core.unknown(walks.FILLED_LENGTH, place)
+    count: Thing = core.unknown(unknown_reasons.FILLED_LENGTH, place)
     counts = [each.count for each in around if each.count is not None]
     decided = len(core.state.tests) <= owner.tests
     if counts and decided and not owner.items and len(counts) == len(around):

@@ -17,7 +17,7 @@ from nanolint.run.program import BATCH, CONTEXT, PASSES
 from nanolint.run.run import Run
 from nanolint.run.settled import MEMORY, THE_MODEL, Unresolved
 from nanolint.settings.torch_version import NEWEST
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.passes import NO_STEP
 from nanolint.trainers.script.things import TERMS
 
@@ -129,4 +129,4 @@ def told_of(found: Described) -> frozenset[str]:
 
 
 def _walks(why: Term | NotKnown) -> bool:
-    return isinstance(why, NotKnown) and walks.is_walk(why.reason)
+    return isinstance(why, NotKnown) and unknown_reasons.is_walk(why.reason)

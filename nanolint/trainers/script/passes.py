@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.engines import passes_of_engine
 from nanolint.trainers.script.operations import made
 from nanolint.trainers.script.things import TERMS, External, Instance
@@ -58,12 +58,12 @@ def _counted(loops: Sequence[Loop]) -> Term | NotKnown:
     result: Thing = Number(1)
     for loop in loops:
         if loop.count is None:
-            why = walks.COUNTS_NOTHING
+            why = unknown_reasons.COUNTS_NOTHING
             return NotKnown(why, loop.place.path, loop.place.line)
         result = loop.count if result == Number(1) else made("*", (result, loop.count), None, 0)
     if isinstance(result, (NotKnown, *TERMS)):
         return result
-    return NotKnown(walks.COUNTS_ELSE)
+    return NotKnown(unknown_reasons.COUNTS_ELSE)
 
 
 def _by_engine(backward: Event) -> Term | NotKnown | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from nanolint.run.described import Described, Role
 from nanolint.run.equation import Check, Equation, LateSync, NotKnown, Turn
 from nanolint.run.terms import Number, World, leaves
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.built_model import built_model, own_cast, shape_of
 from nanolint.trainers.script.core import MOST_STEPS, State
 from nanolint.trainers.script.engines import precision_of_engine
@@ -123,7 +123,9 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
     backward = _backward(state.events)
     if backward is None:
         is_long = state.steps > MOST_STEPS
-        why = NotKnown(walks.TOO_LONG if is_long else "no loop around backward() was reached", path)
+        why = NotKnown(
+            unknown_reasons.TOO_LONG if is_long else "no loop around backward() was reached", path
+        )
         roles: dict[Role, Term | NotKnown] = dict.fromkeys(
             (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION), why
         )
@@ -242,17 +244,17 @@ def _batch(call: Event | None, backward: Event) -> tuple[Term | NotKnown, Term |
     """The sequences and the tokens of each that the model is given."""
     place = (call or backward).place
     if call is None:
-        why = NotKnown(walks.NO_CALL, place.path, place.line)
+        why = NotKnown(unknown_reasons.NO_CALL, place.path, place.line)
         return why, why
     shape = call.tensors[0].shape if call.tensors else None
     if not shape:
-        why = NotKnown(walks.SHAPE, place.path, place.line)
+        why = NotKnown(unknown_reasons.SHAPE, place.path, place.line)
         return why, why
     if len(shape) == 1 and call.tensors[0].perhaps_more:
-        why = NotKnown(walks.DIMENSIONS, place.path, place.line)
+        why = NotKnown(unknown_reasons.DIMENSIONS, place.path, place.line)
         return why, why
     first, second = (Number(1), shape[0]) if len(shape) == 1 else shape[:2]
-    unknown = NotKnown(walks.OF_BATCH, place.path, place.line)
+    unknown = NotKnown(unknown_reasons.OF_BATCH, place.path, place.line)
     return _dimension(first, unknown), _dimension(second, unknown)
 
 

@@ -33,7 +33,7 @@ from nanolint.source.values import Known, Unknown
 from nanolint.trainers.dotenv import with_dotenv
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.whole import read_run
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.fitting import BY_LIBRARY
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.outline import can_tell, has_outline, of_model, outline_of, told_of
@@ -110,7 +110,9 @@ def why_not(text: str, path: Path, options: Options) -> str | None:
     found = described(path, text, around_of(path, options, None, options.world_size or 1))
     missing = {} if found is None else dict(found.missing)
     if found is not None and not found.trains:  # it has a loop, but none that was reached
-        missing = {role: why for role, why in missing.items() if why.reason == walks.TOO_LONG}
+        missing = {
+            role: why for role, why in missing.items() if why.reason == unknown_reasons.TOO_LONG
+        }
     return next(
         (f"its batch is not known: {missing[role]}" for role in NEEDED if role in missing), None
     )
@@ -130,7 +132,7 @@ def _starts(found: Described, text: str, path: Path) -> bool:
     """Whether a program may start what trains in another file of its project, and was too long to
     be followed to there: its reading tells."""
     why = found.roles.get(Role.MICRO_BATCH)
-    is_long = isinstance(why, NotKnown) and why.reason == walks.TOO_LONG
+    is_long = isinstance(why, NotKnown) and why.reason == unknown_reasons.TOO_LONG
     if not is_long or _PROGRAM.search(text) is None:
         return False
     others = (source.text for at, source in sources(text, path) if at != path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nanolint.files.door import exists
 from nanolint.run.equation import Check, NotKnown
 from nanolint.run.terms import Number, Place
-from nanolint.trainers.script import assignments, definitions, loops, walks
+from nanolint.trainers.script import assignments, definitions, loops, unknown_reasons
 from nanolint.trainers.script.conditions import period_of, truth, turn
 from nanolint.trainers.script.core import GOES_ON, Flow
 from nanolint.trainers.script.modules import calls, find_module
@@ -126,7 +126,7 @@ def _if(core: Core, statement: ast.If, scope: Scope) -> Flow:
         why = (
             test
             if isinstance(test, NotKnown)
-            else core.unknown(walks.CONDITION, scope.source.at(statement))
+            else core.unknown(unknown_reasons.CONDITION, scope.source.at(statement))
         )
         period = period_of(core, statement.test, scope) or _remembered(test, scope, statement)
         tests = core.state.tests
@@ -182,7 +182,7 @@ def _remembered(test: Thing, scope: Scope, statement: ast.If) -> Thing:
     """N where the test was made before: ``is_update = (step + 1) % N == 0``."""
     period = test.period if isinstance(test, NotKnown) else None
     path, line = scope.source.path, statement.test.lineno
-    return period or NotKnown(walks.CONDITION, path, line)
+    return period or NotKnown(unknown_reasons.CONDITION, path, line)
 
 
 def _ends(body: Sequence[ast.stmt]) -> bool:

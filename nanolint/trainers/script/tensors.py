@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
 from nanolint.run.terms import Number
-from nanolint.trainers.script import walks
+from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.operations import made, plus, row, scalar
 from nanolint.trainers.script.things import TERMS, Instance, Repeated, Row, Table, Tensor
 
@@ -71,16 +71,16 @@ def constructed(
     if name in SAME:
         return _like(first)
     if name == "where":
-        return _chosen(arguments, NotKnown(walks.OF_TENSOR, place.path, place.line))
+        return _chosen(arguments, NotKnown(unknown_reasons.OF_TENSOR, place.path, place.line))
     if name in ("cat", "concat", "concatenate"):
         at = arguments[1] if len(arguments) > 1 else named.get("dim", named.get("axis"))
         return _joined(first, scalar(at) if at is not None else 0, place)
     if name in ("stack", "vstack") and first is not None:
         return stacked(first, place)
     if name in ("frombuffer", "fromfile") or (name == "memmap" and "shape" not in named):
-        return Tensor((NotKnown(walks.IN_FILE, place.path, place.line),))
+        return Tensor((NotKnown(unknown_reasons.IN_FILE, place.path, place.line),))
     if name == "pad_sequence" and first is not None:
-        longest = NotKnown(walks.SEQUENCE, place.path, place.line)
+        longest = NotKnown(unknown_reasons.SEQUENCE, place.path, place.line)
         rows = (stacked(first, place).shape or (longest,))[0]
         return Tensor((rows, longest) if _is_first(arguments, named) else (longest, rows))
     return None
@@ -108,7 +108,7 @@ def _joined(parts: Thing | None, at: object, place: Place) -> Tensor:
     (depth,) = deep
     if not -depth <= at < depth:
         return Tensor(None)
-    unknown = NotKnown(walks.SEQUENCE, place.path, place.line)
+    unknown = NotKnown(unknown_reasons.SEQUENCE, place.path, place.line)
     joined: list[Thing] = []
     for dimension_, sizes in enumerate(zip(*known, strict=True)):
         if dimension_ == at % depth:
@@ -175,7 +175,7 @@ def stacked(thing: Thing, place: Place) -> Tensor:
         thing = Repeated(thing.items[0], thing.count)
     if isinstance(thing, Repeated):
         inner = _like(thing.item).shape
-        unknown = NotKnown(walks.SEQUENCE, place.path, place.line)
+        unknown = NotKnown(unknown_reasons.SEQUENCE, place.path, place.line)
         return Tensor((thing.count, *(inner if inner is not None else (unknown,))))
     if isinstance(thing, Row) and thing.items:
         inner = _like(thing.items[0]).shape
@@ -187,7 +187,7 @@ def method(
     owner: Tensor, name: str, arguments: Sequence[Thing], named: Mapping[str, Thing], place: Place
 ) -> Thing:
     """What calling a method of a tensor gives."""
-    unknown = NotKnown(walks.called_of_tensor(name), place.path, place.line)
+    unknown = NotKnown(unknown_reasons.called_of_tensor(name), place.path, place.line)
     if name in METHODS:
         return owner
     if owner.perhaps_several and name in ("items", "values", "get", "pop"):
@@ -261,7 +261,7 @@ def _viewed(owner: Tensor, sizes: tuple[Thing, ...]) -> tuple[Thing, ...]:
     """The sizes of a view, in which one may be -1: what is left."""
     if not any(scalar(each) == -1 for each in sizes):
         return sizes
-    rest: Thing = NotKnown(walks.LEFT)
+    rest: Thing = NotKnown(unknown_reasons.LEFT)
     if owner.shape is not None:
         others = _product([each for each in sizes if scalar(each) != -1])
         whole = _product(owner.shape)
@@ -279,7 +279,7 @@ def sliced(core: Core, owner: Thing, index: ast.expr, scope: Scope) -> Thing:
         if isinstance(part, ast.Constant) and part.value is None:
             kept.append(Number(1))
             continue
-        size = rest.pop(0) if rest else NotKnown(walks.OF_ARRAY)
+        size = rest.pop(0) if rest else NotKnown(unknown_reasons.OF_ARRAY)
         if isinstance(part, ast.Slice):
             size_of_part = length(core, part, size, scope)
             # Of a text's tokens, which may be fewer, it is at most so many.
@@ -320,7 +320,7 @@ def length(core: Core, part: ast.Slice, size: Thing, scope: Scope, of: str = "")
     end = scalar(above)
     if from_end:
         within = isinstance(end, int) and end < 0
-        return made("-", (above, below), None, 0) if within else NotKnown(walks.LENGTH)
+        return made("-", (above, below), None, 0) if within else NotKnown(unknown_reasons.LENGTH)
     if isinstance(end, int) and end < 0:
         shorter = plus(size, end)
         return made("-", (shorter, below), None, 0) if below != Number(0) else shorter
