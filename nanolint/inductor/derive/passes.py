@@ -5,7 +5,7 @@ autograd runs its backward pass on them as well, so that the joint graph has PyT
 
 Layers that are alike in a graph: one is traced, and its operations are copied for the others.
 
-Which layers are alike is found in ``model/reading/alike.py``. What is copied is the forward pass:
+Which layers are alike is found in ``interpreter/alike.py``. What is copied is the forward pass:
 the nodes of a copy run as those of a layer that was traced do.
 """
 
