@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakSet
 
 from nanolint.interpreter.forms import PLAIN, Form, Unlike
+from nanolint.interpreter.pure_functions import constants_of
 from nanolint.interpreter.repeated_layers import Kind, Planned, is_new
-from nanolint.interpreter.steady import constants_of
 from nanolint.interpreter.torch.modules import is_module, modules
 from nanolint.interpreter.values import READ
 from nanolint.interpreter.watched import plain
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from nanolint.interpreter.machine import Machine
-    from nanolint.interpreter.steady import Constant
+    from nanolint.interpreter.pure_functions import Constant
     from nanolint.interpreter.values import Class, Function, Instance, Options, Value
     from nanolint.tensors.device import Device
     from nanolint.tensors.tracing import Layer
