@@ -1,9 +1,9 @@
 """Layers that are alike: two of them are read, and the events of all others are copied.
 
-The first call of a layer is read, and says whether it does nothing but compute (``steady.py``).
-With the second one a twin is read on a card of its own. From then on a call of any layer of the
-same form, with a tensor of the same kind, plays what the twin wrote. What is called through a
-checkpoint is so on the twin's card, too: a backward pass there runs it again.
+The first call of a layer is read, and says whether it does nothing but compute
+(``pure_functions.py``). With the second one a twin is read on a card of its own. From then on a
+call of any layer of the same form, with a tensor of the same kind, plays what the twin wrote. What
+is called through a checkpoint is so on the twin's card, too: a backward pass there runs it again.
 
 In a graph that is traced, the second layer's operations are copied: the first call of a layer may
 hand in what all of them look at.

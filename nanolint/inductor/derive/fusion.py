@@ -35,7 +35,7 @@ from nanolint.inductor.derive.groups import (
     waits_for_others,
 )
 from nanolint.inductor.derive.kernels import SUMS
-from nanolint.inductor.derive.moving import cut_as_sums, shared_in_other_loops
+from nanolint.inductor.derive.loop_reordering import cut_as_sums, shared_in_other_loops
 from nanolint.inductor.derive.operations import POINTWISE, Operation, Operations
 from nanolint.tape.symbolic import answer
 from nanolint.tape.turns import give_way
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from nanolint.inductor.derive.access import Dependency, Memory
     from nanolint.inductor.derive.kernels import Kernel
-    from nanolint.inductor.derive.moving import Reordered
+    from nanolint.inductor.derive.loop_reordering import Reordered
     from nanolint.inductor.inductor import Inductor
     from nanolint.tensors.dtypes import Dtype
 

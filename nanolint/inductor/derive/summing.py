@@ -29,7 +29,7 @@ from nanolint.inductor.derive.access import (
 from nanolint.inductor.derive.calling import at_place
 from nanolint.inductor.derive.counting import unrolled
 from nanolint.inductor.derive.kernels import LIBRARY, SUMS, Kernel
-from nanolint.inductor.derive.moving import CUT, parts_of
+from nanolint.inductor.derive.loop_reordering import CUT, parts_of
 from nanolint.inductor.derive.operations import VIEW, base_of
 from nanolint.inductor.derive.realizing import Realizing
 from nanolint.inductor.derive.uneven import merged, strides_through
@@ -65,7 +65,7 @@ def in_order(access: Access, shape: Shape, order: Sequence[int]) -> Dependency:
 def in_parts(read: Dependency, shape: Shape, block: int, order: Sequence[int]) -> Dependency | None:
     """How the parts of a sum read, each going on where the one before has ended: in loops over the
     results in this order, and over a part. None if one loop is not all that a part goes through,
-    except for parts of one sum of everything (``moving.py`` has such loops of elementwise
+    except for parts of one sum of everything (``loop_reordering.py`` has such loops of elementwise
     kernels).
     """
     *kept, splits = shape
