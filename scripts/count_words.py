@@ -28,11 +28,11 @@ class Word(NamedTuple):
 
 
 WORDS = {
-    "What": Word(526, "say what the function returns or does", r"\AWhat "),
+    "What": Word(515, "say what the function returns or does", r"\AWhat "),
     "behind": Word(78, "after", r"\bbehind\b"),
-    "where": Word(816, "if", r"(?<![.\w])where\b(?!\()"),
+    "where": Word(813, "if", r"(?<![.\w])where\b(?!\()"),
     "but for": Word(19, "except", r"\bbut for\b"),
-    "beside": Word(65, "next to, in addition to", r"\bbeside\b"),
+    "beside": Word(63, "next to, in addition to", r"\bbeside\b"),
 }
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 LEAST_SPACES = 2  # in a literal that is a message
