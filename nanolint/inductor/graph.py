@@ -181,11 +181,11 @@ def column_sum_splits(card: Card, rows: int, columns: int, threads_per_sm: int |
     elif elements < MOST_SPLIT_ROWS * threads:
         blocks = _ceil(threads // SPLIT_THREADS, _ceil(columns, COLUMNS_PER_BLOCK))
         size = _ceil(rows, ROWS_PER_THREAD * blocks)
-        even = _nearest_divisor(rows, size)
+        even = nearest_divisor(rows, size)
         if abs(size - even) < 20:
             size = max(even, FEWEST_SPLIT_ROWS)
     else:
-        even = _nearest_divisor(rows, MOST_SPLIT_ROWS)
+        even = nearest_divisor(rows, MOST_SPLIT_ROWS)
         size = even if abs(even - MOST_SPLIT_ROWS) < 50 else MOST_SPLIT_ROWS
     return _ceil(rows, ROWS_PER_THREAD * size)
 
@@ -202,7 +202,8 @@ def _ceil(a: int, b: int) -> int:
     return -(-a // b)
 
 
-def _nearest_divisor(number: int, target: int) -> int:
+def nearest_divisor(number: int, target: int) -> int:
+    """The divisor of ``number`` that is nearest to ``target``, the smaller of two."""
     for distance in range(number):
         for candidate in (target - distance, target + distance):
             if candidate > 0 and number % candidate == 0:

@@ -96,7 +96,6 @@ def write_own(
 ) -> None:
     """Write the events of a run of nanoGPT's own to ``tape``, by reading its texts, or what its
     program has made of them; ``whole`` reads every turn of their loops."""
-    from nanolint.recording.events import as_nanogpt
     from nanolint.trainers.nanogpt.own import own_script
 
     program = run.program if isinstance(run.program, ReadScript) else own_script()

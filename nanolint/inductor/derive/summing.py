@@ -33,7 +33,7 @@ from nanolint.inductor.derive.loop_reordering import CUT, parts_of
 from nanolint.inductor.derive.operations import VIEW, base_of
 from nanolint.inductor.derive.realizing import Realizing
 from nanolint.inductor.derive.uneven import merged, strides_through
-from nanolint.inductor.graph import column_sum_splits
+from nanolint.inductor.graph import column_sum_splits, nearest_divisor
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.layout import contiguous_strides
@@ -165,15 +165,6 @@ def inner_splits(
         even = nearest_divisor(elements, MOST)
         size = even if abs(even - MOST) < 50 else MOST
     return -(-elements // (size * THREADS))
-
-
-def nearest_divisor(number: int, target: int) -> int:
-    """The divisor of ``number`` that is nearest to ``target``, the smaller of two."""
-    for distance in range(number):
-        for candidate in (target - distance, target + distance):
-            if candidate > 0 and number % candidate == 0:
-                return candidate
-    return 1
 
 
 class Rows(NamedTuple):

@@ -29,7 +29,6 @@ from nanolint.source.values import Known, Unknown
 from nanolint.trainers.dotenv import with_dotenv
 from nanolint.trainers.nanogpt.configurator import steps
 from nanolint.trainers.nanogpt.data_files import WITHOUT_META, dataset_vocabulary, is_told
-from nanolint.trainers.nanogpt.imports import star_importer
 from nanolint.trainers.nanogpt.keys import KEYS, PRETRAINED_SIZES, PRETRAINED_VOCABULARY
 from nanolint.trainers.nanogpt.needed import needed_run
 from nanolint.trainers.nanogpt.reading import read_source
@@ -108,9 +107,6 @@ def _names(node: ast.AST, loaded: set[str]) -> Iterator[str | None]:
             whole += node.args
         if any(_is_loaded(each, loaded) for each in whole):
             yield None
-
-
-__all__ = ["default_run", "resolve", "star_importer"]
 
 
 def resolve(
