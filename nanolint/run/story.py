@@ -40,6 +40,10 @@ class Fact(str, Enum):
     UNUSED = "unused"
     # A step after a single pass, whose loss is divided by a number above 1 (``other``).
     MICRO = "micro"
+    # A learning rate that does not do in this run what its schedule is for. Words: what is wrong
+    # (``judging.py``), how often the schedule steps, if not once a step, and rates; numbers: the
+    # steps of the run, and one in which something happens.
+    RATE = "rate"
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,11 @@ class Course:
         return [each for each in found if each.by is self.turn]
 
     @property
+    def turns(self) -> Any:
+        """How many it has, once it is left; None if that is not known."""
+        return self._turns
+
+    @property
     def step(self) -> int | None:
         """The number of the step that is being read, from 1; None if its turns are no steps."""
         number = unnoted(self.turn.number)

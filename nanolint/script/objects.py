@@ -14,6 +14,7 @@ from nanolint.interpreter.values import (
     Class,
     Function,
     Instance,
+    Method,
     Namespace,
     Native,
     Unknown,
@@ -38,6 +39,7 @@ from nanolint.script.compiling import compile_in_place, original
 from nanolint.script.deciding import returned
 from nanolint.script.environment import Environment
 from nanolint.script.machine import Script
+from nanolint.script.rates import Schedule
 from nanolint.script.seen import MORE
 from nanolint.script.weights import Stored
 from nanolint.tensors.dtypes import INT64
@@ -185,6 +187,9 @@ class Values(Interpreter, Script):
         if isinstance(function, Unknown):
             settings.called(self, function)
             passed = (*arguments, *(keywords or {}).values())
+            schedule = self.teller.rates.makes(function, arguments, keywords or {})
+            if schedule is not None:
+                return schedule
             self.teller.hands_over(function.reason, passed)
             if any(isinstance(each, Instance) and modules.is_module(each) for each in passed):
                 error = function.unread()  # whatever is done with a model is done on the card
@@ -195,10 +200,19 @@ class Values(Interpreter, Script):
             if self.card.grad_enabled and function.attributes.get("training") is True:
                 self._trains(given)
             self.seen.called(function, given, learns=self.card.grad_enabled)
+        if type(function) is Method and type(function.function) is Function:
+            taken = None if keywords else self.teller.rates.takes([function.owner, *arguments])
+            found = super().call(function, arguments, keywords)
+            if taken is not None:
+                self.teller.rates.returned(found, function.function, taken)
+            return found
         if type(function) is not Function:
             return super().call(function, arguments, keywords)
         asked, events = len(self.asked), len(self.card.tape.events)
+        taken = None if keywords else self.teller.rates.takes(arguments)
         found = super().call(function, arguments, keywords)
+        if taken is not None:
+            self.teller.rates.returned(found, function, taken)
         if len(self.asked) > asked:
             returned(self, function, found, asked, events)
         return found
@@ -285,6 +299,8 @@ class Values(Interpreter, Script):
             return super().attribute(owner, name)
         if isinstance(owner, Instance):
             return self._of_object(owner, name)
+        if isinstance(owner, Schedule):
+            return self.teller.rates.attribute(owner, name)
         if isinstance(owner, files.File):
             return files.of_file(self, owner, name)
         if isinstance(owner, CardName):

@@ -291,6 +291,7 @@ class Reader(Values):
             self.executed.add(id(node))
             if self.turns.courses:
                 self.turns.deciding.meets(node, frame)
+                self.teller.rates.meets(node, frame)
             if len(self.asked) > asked:
                 deciding.sift(self, node, frame, asked)
             if ended is not None:

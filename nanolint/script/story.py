@@ -15,6 +15,7 @@ from nanolint.interpreter.torch.methods import holder_of
 from nanolint.interpreter.values import Function, Instance
 from nanolint.interpreter.watched import ANY
 from nanolint.run.story import Fact, Story, Told
+from nanolint.script.rates import Rates
 from nanolint.source.python import of_node
 from nanolint.tape.symbolic import Symbolic
 from nanolint.tape.tape import Component
@@ -106,6 +107,7 @@ class Teller(Listener):
     def __init__(self, machine: Machine) -> None:
         super().__init__()
         self._machine = machine
+        self.rates = Rates(machine, self._here)
         self._told: dict[object, Told] = {}
         self._is_whole = True
         self._now = 0  # a moment: each change of a gradient is one
@@ -410,6 +412,8 @@ class Teller(Listener):
         if not any(id(node) not in executed for each in trees for node in _zeroing(each)):
             self._tell_kept()
         self._drop_unused(1)
+        for each in self.rates.told():
+            self._tell(each)
         return Story(tuple(self._told.values()), self._is_whole)
 
 

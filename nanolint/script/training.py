@@ -141,10 +141,15 @@ def install(machine: Script, libraries: dict[str, Value]) -> None:
     )
     machine.imported[OPTIM] = optim
     libraries["torch.optim.optimizer"] = optim
-    given = {"rate": Native("rate", lambda: machine.unknown("the rate of a schedule"))}
-    libraries |= later(
-        [SCHEDULES], lambda: {SCHEDULES: read_text(machine, "schedulers.py", SCHEDULES, given)}
-    )
+
+    def schedules() -> dict[str, Namespace]:
+        given: dict[str, Value] = {
+            "rate": Native("rate", lambda: machine.unknown("the rate of a schedule")),
+            "told": machine.unknown(f"{SCHEDULES}.OneCycleLR is not known"),
+        }
+        return {SCHEDULES: read_text(machine, "schedulers.py", SCHEDULES, given)}
+
+    libraries |= later([SCHEDULES], schedules)
     clip = _native(machine, "clip_grad_norm_", _clip)
     utils = Namespace(
         "torch.nn.utils",

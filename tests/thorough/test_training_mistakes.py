@@ -20,7 +20,8 @@ from tests.support.harness import CODES, RULES
 if TYPE_CHECKING:
     from pathlib import Path
 
-TRAINING = tuple(rule for rule in RULES if rule.code.startswith("NL5"))
+SPEAK = ("NL5", "NL308", "NL309", "NL310")
+TRAINING = tuple(rule for rule in RULES if rule.code.startswith(SPEAK))
 
 MODEL = """\
 import torch
@@ -59,6 +60,9 @@ class Net(nn.Module):
         return F.cross_entropy(logits.flatten(0, 1), y.flatten(){reduction})
 
 
+{functions}
+
+
 def batch():
     x = torch.randint(WORDS, (ROWS, 257), device="cuda")
     return x[:, :-1], x[:, 1:]
@@ -83,6 +87,7 @@ SCALER = (
     MODEL
     + """opt = torch.optim.AdamW(net.parameters(), lr=3e-4)
 scaler = torch.amp.GradScaler("cuda")
+{made}
 """
     + EVALUATE
     + """for step in range(STEPS):
@@ -96,14 +101,16 @@ scaler = torch.amp.GradScaler("cuda")
         {early}
     {unscale}
     {clip}
+    {rated}
     {step}
     scaler.update()
     {zero}
+    {scheduled}
 """
 )
 PLAIN = (
     MODEL
-    + "opt = torch.optim.AdamW(net.parameters(), lr=3e-4)\n"
+    + "opt = torch.optim.AdamW(net.parameters(), lr=3e-4)\n{made}\n"
     + EVALUATE
     + """for step in range(STEPS):
     if step % 50 == 0:
@@ -115,8 +122,10 @@ PLAIN = (
         loss.backward()
         {early}
     nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    {rated}
     {step}
     {zero}
+    {scheduled}
 """
 )
 FUNCTIONS = (
@@ -126,6 +135,9 @@ FUNCTIONS = (
     def __init__(self, net):
         self.net = net
         self.opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+        opt = self.opt
+        {made}
+        {kept}
 
     def one_pass(self):
         loss = self.net(*batch())
@@ -139,13 +151,16 @@ FUNCTIONS = (
         {zero}
 
     def one_step(self, step):
+        opt = self.opt
+        {fetched}
         if step % 50 == 0:
             print(step, float(evaluate()))
         for part in range(ACCUM):
             self.one_pass()
-            opt = self.opt
             {early}
+        {rated}
         self.finish()
+        {scheduled}
 
 
 trainer = Trainer(net)
@@ -158,6 +173,7 @@ ACCELERATE = (
     + """accelerator = Accelerator(mixed_precision="fp16")
 opt = torch.optim.AdamW(net.parameters(), lr=3e-4)
 net, opt = accelerator.prepare(net, opt)
+{made}
 """
     + EVALUATE
     + """for step in range(STEPS):
@@ -169,8 +185,10 @@ net, opt = accelerator.prepare(net, opt)
         accelerator.backward(loss)
         {early}
     {clip_accelerated}
+    {rated}
     {step}
     {zero}
+    {scheduled}
 """
 )
 PARALLEL = PLAIN.replace(
@@ -204,6 +222,12 @@ CORRECT = {
     "clip_accelerated": "accelerator.clip_grad_norm_(net.parameters(), 1.0)",
     "step": "opt.step()",
     "zero": "opt.zero_grad(set_to_none=True)",
+    "functions": "",
+    "made": "",
+    "kept": "",
+    "fetched": "",
+    "rated": "pass",
+    "scheduled": "pass",
 }
 OF_SCALER = {"half": "float16", "step": "scaler.step(opt)"}
 
@@ -272,7 +296,7 @@ def found(folder: Path, text: str) -> set[str]:
     targets = (find("a100-80gb"),)
     setup = Setup(rules=TRAINING, known_codes=CODES, targets=targets, options=Options())
     report = lint(text, path, setup)
-    return {each.code for each in report.diagnostics if each.code.startswith("NL5")}
+    return {each.code for each in report.diagnostics if each.code.startswith(SPEAK)}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -299,4 +323,118 @@ PLANTED = [
 @pytest.mark.parametrize(("dialect", "mistake"), PLANTED)
 def test_a_planted_mistake_is_named(dialect: str, mistake: str, tmp_path: Path) -> None:
     code, slots = MISTAKES[mistake]
+    assert found(tmp_path, script(dialect, slots)) == ({code} if code else set())
+
+
+WRITTEN = """\
+import math
+
+
+def rate(at):
+    if at < {warm}:
+        return 3e-4 * (at + 1) / {warm}
+    if at > {horizon}:
+        return {low}
+    left = 1 - (at - {warm}) / ({horizon} - {warm})
+    return {low} + (3e-4 - {low}) * (1 - math.cos(math.pi * left)) / 2
+"""
+SETS = {"rated": "for group in opt.param_groups: group['lr'] = rate(step)"}
+IMPORTED = {"functions": "from torch.optim import lr_scheduler as schedules"}
+HELD = {"kept": "self.sched = sched", "fetched": "sched = self.sched"}
+
+
+def written(horizon: int, warm: int = 20, low: float = 3e-5) -> dict[str, str]:
+    """A cosine of the program's own, with a warm-up."""
+    return {"functions": WRITTEN.format(horizon=horizon, warm=warm, low=low), **SETS}
+
+
+def own(body: str) -> dict[str, str]:
+    """Another rate of the program's own."""
+    return {"functions": f"import math\n\n\ndef rate(at):\n    return {body}\n", **SETS}
+
+
+def stepped(schedule: str, where: str = "scheduled") -> dict[str, str]:
+    """A schedule of PyTorch's."""
+    return {**IMPORTED, "made": f"sched = schedules.{schedule}", where: "sched.step()", **HELD}
+
+
+def of_transformers(schedule: str) -> dict[str, str]:
+    """A schedule of transformers'."""
+    return {
+        "functions": f"from transformers import {schedule.partition('(')[0]}",
+        "made": f"sched = {schedule}",
+        "scheduled": "sched.step()",
+        **HELD,
+    }
+
+
+LINEAR = "LambdaLR(opt, lambda at: max(0.0, 1 - at / STEPS))"
+COSINE = "SequentialLR(opt, [schedules.LinearLR(opt, 0.1, 1.0, 20), {}], [20])"
+RATES: dict[str, tuple[str | None, dict[str, str]]] = {
+    "ends in the warm-up": ("NL309", written(2000, 1000)),
+    "ends in the warm-up of a lambda": (
+        "NL309",
+        stepped("LambdaLR(opt, lambda at: min(1.0, at / 1000))"),
+    ),
+    "ends in the warm-up of a cycle": (
+        "NL309",
+        stepped("OneCycleLR(opt, 3e-4, total_steps=5 * STEPS)"),
+    ),
+    "is 0 at first": ("NL309", own("3e-4 * min(1, at // 100)")),
+    "ends in the decay": ("NL308", written(2000)),
+    "ends in the decay of a sequence": (
+        "NL308",
+        stepped(COSINE.format("schedules.CosineAnnealingLR(opt, 2000)")),
+    ),
+    "ends in the decay of transformers": (
+        "NL308",
+        of_transformers("get_linear_schedule_with_warmup(opt, 10, 10 * STEPS)"),
+    ),
+    "ends long after the decay": ("NL308", written(100)),
+    "steps a schedule in each pass": ("NL308", stepped(LINEAR, "early")),
+    "rises again": ("NL310", stepped("CosineAnnealingLR(opt, 100)")),
+    "rises again in its own function": (
+        "NL310",
+        own("1.5e-4 * (1 + math.cos(math.pi * at / 120))"),
+    ),
+    # Their twins, and rates that are meant as they are.
+    "a cosine": (None, written(200)),
+    "a cosine that ends a little later": (None, written(215)),
+    "a linear decay": (None, stepped(LINEAR)),
+    "a cycle": (None, stepped("OneCycleLR(opt, 3e-4, total_steps=STEPS)")),
+    "a sequence": (None, stepped(COSINE.format("schedules.CosineAnnealingLR(opt, STEPS - 20)"))),
+    "a cosine of transformers": (
+        None,
+        of_transformers("get_cosine_schedule_with_warmup(opt, 10, STEPS)"),
+    ),
+    "a constant rate after a warm-up": (
+        None,
+        stepped("LambdaLR(opt, lambda at: min(1.0, (at + 1) / 20))"),
+    ),
+    "warm restarts": (None, stepped("CosineAnnealingWarmRestarts(opt, 50)")),
+    "warm restarts of its own": (
+        None,
+        own("1.5e-4 * (1 + math.cos(math.pi * (at % 80) / 80)) + 1e-6"),
+    ),
+    "several waves": (None, stepped("CosineAnnealingLR(opt, 30)")),
+    "a plateau, then a decay": (
+        None,
+        own("3e-4 * min(1.0, (at + 1) / 20) * min(1.0, (STEPS - at) / 40)"),
+    ),
+    "a plateau, whose decay is another run's": (
+        None,
+        own("3e-4 * min(1.0, (at + 1) / 20) * min(1.0, (1000 - at) / 200)"),
+    ),
+    "steps": (None, own("3e-4 * 0.1 ** (at // 60)")),
+    "steps of PyTorch": (None, stepped("MultiStepLR(opt, [60, 120])")),
+    "an exponential decay": (None, own("3e-4 * 0.99 ** at")),
+    "an exponential decay to a floor": (None, own("max(3e-5, 3e-4 * 0.97 ** at)")),
+    "an inverse square root": (None, own("3e-4 * min((at + 1) / 20, ((at + 1) / 20) ** -0.5)")),
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("rate", RATES)
+def test_a_rate_is_named_if_it_misses_the_run(dialect: str, rate: str, tmp_path: Path) -> None:
+    code, slots = RATES[rate]
     assert found(tmp_path, script(dialect, slots)) == ({code} if code else set())

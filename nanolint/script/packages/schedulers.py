@@ -1,6 +1,6 @@
 """``torch.optim.lr_scheduler``: of its schedules one has an end, and refuses to step any further.
 
-``rate`` is handed in: no learning rate is worked out.
+``rate`` and ``told`` are handed in: here no learning rate is worked out.
 """
 
 
@@ -27,9 +27,23 @@ class OneCycleLR:
             raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
         self.total_steps = epochs * steps_per_epoch if total_steps is None else total_steps
         self.last_epoch = last_epoch + 1
+        self.told = told(
+            optimizer,
+            max_lr,
+            total_steps,
+            epochs,
+            steps_per_epoch,
+            pct_start,
+            anneal_strategy,
+            div_factor=div_factor,
+            final_div_factor=final_div_factor,
+            three_phase=three_phase,
+            last_epoch=last_epoch,
+        )
 
     def step(self, epoch=None):
         self.last_epoch += 1
+        self.told.step()
         if self.last_epoch > self.total_steps:
             raise ValueError(
                 f"Tried to step {self.last_epoch} times. "

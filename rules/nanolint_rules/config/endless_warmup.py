@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Once, Severity, rule
 from nanolint_rules._values import describe, integer, percent
+from nanolint_rules.config._rates import replayed
 
 KEYS = ("warmup_iters", "max_iters", "lr_decay_iters")
 
 
-@rule("NL309", "endless-warmup", Severity.WARNING, needs=[Need.CONFIG])
+@rule("NL309", "endless-warmup", Severity.WARNING, needs=[], once=Once.MESSAGE)
 def endless_warmup(context: Context) -> Findings:
-    """warmup_iters is as long as the run or its decay, so the full rate is never used."""
+    """The warm-up is as long as the run or its decay, so the full rate is never used."""
+    found = list(_of_config(context)) if context.is_config else []
+    yield from found or replayed(context, "warm-up", "zero")
+
+
+def _of_config(context: Context) -> Findings:
+    """warmup_iters is as long as the run or its decay."""
     warmup, steps, decay = (integer(context.value(key)) for key in KEYS)
     if warmup is None or steps is None or decay is None or not context.value("decay_lr"):
         return

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Once, Severity, rule
 from nanolint_rules._values import describe
+from nanolint_rules.config._rates import replayed
 
 
-@rule("NL310", "rising-learning-rate", Severity.WARNING, needs=[Need.CONFIG])
+@rule("NL310", "rising-learning-rate", Severity.WARNING, needs=[], once=Once.MESSAGE)
 def rising_learning_rate(context: Context) -> Findings:
+    """The learning rate rises in its decay, or after it."""
+    found = list(_of_config(context)) if context.is_config else []
+    yield from found or replayed(context, "rises")
+
+
+def _of_config(context: Context) -> Findings:
     """min_lr is above learning_rate, so the decay raises the learning rate."""
     highest, lowest = context.value("learning_rate"), context.value("min_lr")
     if not isinstance(highest, (int, float)) or not isinstance(lowest, (int, float)):

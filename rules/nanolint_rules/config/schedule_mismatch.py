@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from nanolint.rule import Context, Finding, Findings, Need, Severity, rule
+from nanolint.rule import Context, Finding, Findings, Once, Severity, rule
 from nanolint_rules._values import describe, integer, percent
+from nanolint_rules.config._rates import replayed
 
 KEY = "lr_decay_iters"
 TOLERANCE = 10  # percent; "should be ~= max_iters"
 
 
-@rule("NL308", "schedule-mismatch", Severity.WARNING, needs=[Need.CONFIG])
+@rule("NL308", "schedule-mismatch", Severity.WARNING, needs=[], once=Once.MESSAGE)
 def schedule_mismatch(context: Context) -> Findings:
-    """lr_decay_iters is far from max_iters, so the schedule ends too late or too early."""
+    """The schedule ends long after the run does, or long before."""
+    found = list(_of_config(context)) if context.is_config else []
+    yield from found or replayed(context, "early", "late")
+
+
+def _of_config(context: Context) -> Findings:
+    """lr_decay_iters is far from max_iters."""
     steps, decay = integer(context.value("max_iters")), integer(context.value("lr_decay_iters"))
     if steps is None or decay is None or not context.value("decay_lr"):
         return
