@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from nanolint.tensors.tensor import Tensor
 
 # The operations that are told; of all others those whose result is one number that learns.
-TOLD = frozenset({"dropout", "scaled_dot_product_attention", "softmax", "log_softmax"})
+TOLD = frozenset({"dropout", "scaled_dot_product_attention", "softmax", "log_softmax", "embedding"})
 
 
 class Listener:

@@ -40,6 +40,9 @@ class Fact(str, Enum):
     UNUSED = "unused"
     # A step after a single pass, whose loss is divided by a number above 1 (``other``).
     MICRO = "micro"
+    # A file whose type has no number for the last rows of a table that tokens are looked up in
+    # (``other``). Words: the type; numbers: how many numbers it has, the rows.
+    NARROW = "narrow"
     # A learning rate that does not do in this run what its schedule is for. Words: what is wrong
     # (``judging.py``), how often the schedule steps, if not once a step, and rates; numbers: the
     # steps of the run, and one in which something happens.

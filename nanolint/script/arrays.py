@@ -67,6 +67,7 @@ def numpy(machine: Script) -> Namespace:
         **_: Value,
     ) -> Value:
         kind = next((each for each in (*given, dtype) if isinstance(each, Dtype)), INT64)
+        machine.teller.reads(kind)
         if type(count) is int and 0 < count <= HEAD:  # what a file begins with
             return empty(machine.host, (count,), kind, DATA)
         return empty(machine.host, _rows_of(shape), kind, DATA)

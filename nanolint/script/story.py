@@ -68,6 +68,8 @@ DIVIDED, MULTIPLIED, UNKNOWN, OPAQUE = "divided", "multiplied", "unknown", "opaq
 PLAIN_MEAN = frozenset({SCALED, MEAN, SUM, AS_IT_IS})
 # The optimizers that see how large a gradient is, or clips of it: no sign decides.
 SEES_SIZE = frozenset({"Adam", "AdamW", "SGD", "RMSprop", "Adagrad", "NAdam", "Adamax"})
+NARROW = {"uint16": 1 << 16, "int16": 1 << 15, "uint8": 1 << 8}  # how many whole numbers
+PADDED = 4096  # rows that a table may have for no token
 WRAPPERS = frozenset({"DistributedDataParallel", "DataParallel"})
 
 
@@ -127,6 +129,8 @@ class Teller(Listener):
         self._forwards: list[Forward] = []  # with a graph that no backward pass has used so far
         self._evals: dict[int, Stack] = {}  # by modules
         self._has_evaluated = False  # since the last of these
+        self._tables: dict[int, tuple[int, Stack]] = {}  # the rows of each that is looked up
+        self._files: dict[Stack, Dtype] = {}  # what data is read as
         self._done = 0  # steps
         self._is_back = False  # a backward pass runs
         self._training: Stack = ()  # the forward pass of the last that ran
@@ -200,6 +204,10 @@ class Teller(Listener):
     ) -> None:
         if name == "dropout" or name == "scaled_dot_product_attention":
             self._drop(name, arguments, options)
+        elif name == "embedding":
+            table = arguments[1] if len(arguments) > 1 else options.get("weight")
+            if isinstance(table, Tensor) and table.requires_grad:
+                self._tables.setdefault(id(table), (table.shape[0], self._here()))
         elif isinstance(found, Tensor) and found.node is not None:
             if name in OF_CLASSES:
                 self._look_into(name, arguments[0] if arguments else options.get("input"))
@@ -237,6 +245,19 @@ class Teller(Listener):
             made = node.backward if isinstance(node, Operation) else None
             is_view = getattr(made, "__module__", None) in VIEWS and len(below) == 1
             node = below[0][0] if is_view else None
+
+    def reads(self, dtype: Dtype) -> None:
+        """Data is read from a file as numbers of a type."""
+        self._files.setdefault(self._here(), dtype)
+
+    def _tell_narrow(self) -> None:
+        """The largest table has rows that no file can ask for, if all are of one narrow type."""
+        kinds = {each.name for each in self._files.values()}
+        kind = kinds.pop() if len(kinds) == 1 else ""
+        rows, other = max(self._tables.values(), default=(0, ()), key=lambda each: int(each[0]))
+        if kind in NARROW and rows > NARROW[kind] + PADDED:
+            numbers = NARROW[kind], _plainly(rows)
+            self._tell(Told(Fact.NARROW, next(iter(self._files)), other, (kind,), numbers))
 
     # Scalers.
 
@@ -412,6 +433,7 @@ class Teller(Listener):
         if not any(id(node) not in executed for each in trees for node in _zeroing(each)):
             self._tell_kept()
         self._drop_unused(1)
+        self._tell_narrow()
         for each in self.rates.told():
             self._tell(each)
         return Story(tuple(self._told.values()), self._is_whole)

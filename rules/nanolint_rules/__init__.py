@@ -69,6 +69,7 @@ _MODULES = {
         "stuck_in_eval",
         "fp16_without_scaler",
         "scaler_with_bf16",
+        "tokens_do_not_fit_dtype",
         "softmax_before_cross_entropy",
         "step_in_micro_loop",
     ),

@@ -28,7 +28,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-WORDS, DIM, HEADS, ROWS, ACCUM, STEPS = 8192, 256, 4, 8, 4, 200
+WORDS, DIM, HEADS, ROWS, ACCUM, STEPS = {words}, 256, 4, 8, 4, 200
 
 
 class Mix(nn.Module):
@@ -64,7 +64,7 @@ class Net(nn.Module):
 
 
 def batch():
-    x = torch.randint(WORDS, (ROWS, 257), device="cuda")
+    x = {drawn}
     return x[:, :-1], x[:, 1:]
 
 
@@ -223,6 +223,8 @@ CORRECT = {
     "step": "opt.step()",
     "zero": "opt.zero_grad(set_to_none=True)",
     "functions": "",
+    "words": "8192",
+    "drawn": 'torch.randint(WORDS, (ROWS, 257), device="cuda")',
     "made": "",
     "kept": "",
     "fetched": "",
@@ -230,6 +232,18 @@ CORRECT = {
     "scheduled": "pass",
 }
 OF_SCALER = {"half": "float16", "step": "scaler.step(opt)"}
+
+READ = """\
+import numpy as np
+
+data = np.memmap("train.bin", dtype=np.uint16, mode="r")
+
+
+def read():
+    at = torch.randint(len(data) - 257, (ROWS,))
+    return torch.stack([torch.from_numpy(data[i : i + 257].astype(np.int64)) for i in at]).cuda()
+"""
+FILE = {"functions": READ, "drawn": "read()"}
 
 # The code that names it, and the slots that it changes; None: no rule names it so far.
 MISTAKES: dict[str, tuple[str | None, dict[str, str]]] = {
@@ -273,6 +287,7 @@ MISTAKES: dict[str, tuple[str | None, dict[str, str]]] = {
     "evaluates with a graph": ("NL501", {"no_grad": "", "item": ""}),
     "a loss that keeps its graph": ("NL501", {"no_grad": "torch.manual_seed(0)\n\n", "item": ""}),
     "float16 and no scaler": ("NL512", {"half": "float16"}),
+    "a narrow file": ("NL511", {**FILE, "words": "128256"}),
     "steps in each pass": ("NL517", {"early": "opt.step()", "step": "pass"}),
 }
 # Where a mistake is none, or the loop is another one.
@@ -438,3 +453,17 @@ RATES: dict[str, tuple[str | None, dict[str, str]]] = {
 def test_a_rate_is_named_if_it_misses_the_run(dialect: str, rate: str, tmp_path: Path) -> None:
     code, slots = RATES[rate]
     assert found(tmp_path, script(dialect, slots)) == ({code} if code else set())
+
+
+FILES = {
+    "a file of wide numbers": {**FILE, "functions": READ.replace("uint16", "uint32")},
+    "a table that was padded": {**FILE, "words": "65600"},
+    "a small table": FILE,
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("file", FILES)
+def test_a_file_that_holds_all_tokens_is_silent(dialect: str, file: str, tmp_path: Path) -> None:
+    words = {"words": "128256"} if "wide" in file else {}
+    assert found(tmp_path, script(dialect, {**words, **FILES[file]})) == set()
