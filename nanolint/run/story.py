@@ -43,6 +43,9 @@ class Fact(str, Enum):
     # A file whose type has no number for the last rows of a table that tokens are looked up in
     # (``other``). Words: the type; numbers: how many numbers it has, the rows.
     NARROW = "narrow"
+    # A sampler that shuffles is gone through in each turn of a loop, and never told of an epoch.
+    # Numbers: the turns.
+    ALIKE = "alike"
     # A learning rate that does not do in this run what its schedule is for. Words: what is wrong
     # (``judging.py``), how often the schedule steps, if not once a step, and rates; numbers: the
     # steps of the run, and one in which something happens.

@@ -34,6 +34,7 @@ def _made(machine: Script, packages: dict[str, Value]) -> dict[str, Namespace]:
         "batches": Native(
             "batches", lambda *a: Generated(arrays.batches(machine, *a)), plain=False
         ),
+        "sampled": Native("sampled", machine.teller.samples, plain=False),
         "world_size": Native("world_size", lambda: machine.group.size, plain=False),
     }
     made = training.read_text(machine, "data.py", NAME, given).names

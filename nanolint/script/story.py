@@ -15,8 +15,9 @@ from nanolint.interpreter.torch.methods import holder_of
 from nanolint.interpreter.values import Function, Instance
 from nanolint.interpreter.watched import ANY
 from nanolint.run.story import Fact, Story, Told
-from nanolint.script.rates import Rates
-from nanolint.source.python import of_node
+from nanolint.script.rates import Loop, Rates
+from nanolint.script.when import FOREVER
+from nanolint.source.python import nodes, of_node
 from nanolint.tape.symbolic import Symbolic
 from nanolint.tape.tape import Component
 from nanolint.tensors.autograd import Operation, numbers
@@ -129,6 +130,7 @@ class Teller(Listener):
         self._forwards: list[Forward] = []  # with a graph that no backward pass has used so far
         self._evals: dict[int, Stack] = {}  # by modules
         self._has_evaluated = False  # since the last of these
+        self._sampled: dict[Stack, Loop] = {}  # the loop that goes through a sampler each turn
         self._tables: dict[int, tuple[int, Stack]] = {}  # the rows of each that is looked up
         self._files: dict[Stack, Dtype] = {}  # what data is read as
         self._done = 0  # steps
@@ -249,6 +251,22 @@ class Teller(Listener):
     def reads(self, dtype: Dtype) -> None:
         """Data is read from a file as numbers of a type."""
         self._files.setdefault(self._here(), dtype)
+
+    def samples(self, sampler: Value) -> None:
+        """A loader begins to go through a sampler."""
+        courses = self._machine.turns.courses  # type: ignore[attr-defined]
+        is_one = isinstance(sampler, Instance) and sampler.cls.name == "DistributedSampler"
+        if is_one and courses and sampler.attributes.get("shuffle") is True:
+            self._sampled.setdefault(self._here(), courses[-1])
+
+    def _tell_alike(self, trees: Iterable[ast.Module]) -> None:
+        names = {each.attr for tree in trees for each in nodes(tree) if type(each) is ast.Attribute}
+        if "set_epoch" in names or "accelerate" in self._machine.imported:
+            return
+        for place, loop in self._sampled.items():
+            turns = loop.turns
+            if turns is not None and TWICE <= turns < FOREVER:
+                self._tell(Told(Fact.ALIKE, place, numbers=(_plainly(turns),)))
 
     def _tell_narrow(self) -> None:
         """The largest table has rows that no file can ask for, if all are of one narrow type."""
@@ -434,6 +452,7 @@ class Teller(Listener):
             self._tell_kept()
         self._drop_unused(1)
         self._tell_narrow()
+        self._tell_alike(trees)
         for each in self.rates.told():
             self._tell(each)
         return Story(tuple(self._told.values()), self._is_whole)

@@ -467,3 +467,52 @@ FILES = {
 def test_a_file_that_holds_all_tokens_is_silent(dialect: str, file: str, tmp_path: Path) -> None:
     words = {"words": "128256"} if "wide" in file else {}
     assert found(tmp_path, script(dialect, {**words, **FILES[file]})) == set()
+
+
+EPOCHS = """\
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+torch.distributed.init_process_group("nccl")
+data = TensorDataset(torch.randint(8192, (3200, 257)))
+sampler = DistributedSampler(data)
+loader = DataLoader(data, batch_size=8, sampler=sampler)
+
+
+def learn(batch):
+    (x,) = batch
+    loss = net(x[:, :-1].cuda(), x[:, 1:].cuda())
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
+
+"""
+OF_EPOCHS = {
+    "plain": "for epoch in range(3):\n    {told}\n    for batch in loader:\n        learn(batch)\n",
+    "counted": (
+        "for epoch in range(3):\n    {told}\n    for i, batch in enumerate(loader):\n"
+        "        learn(batch)\n"
+    ),
+    "function": (
+        "def once(epoch):\n    {told}\n    for batch in loader:\n        learn(batch)\n\n\n"
+        "for epoch in range(3):\n    once(epoch)\n"
+    ),
+    "class": (
+        "class Trainer:\n    def fit(self):\n        for self.epoch in range(3):\n"
+        "            epoch = self.epoch\n            {told}\n            for batch in loader:\n"
+        "                learn(batch)\n\n\nTrainer().fit()\n"
+    ),
+    "counter": (
+        "epoch = 0\nwhile epoch < 3:\n    {told}\n    for batch in loader:\n        learn(batch)\n"
+        "    epoch += 1\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("loop", OF_EPOCHS)
+@pytest.mark.parametrize("tells", [False, True])
+def test_a_sampler_is_named_that_is_told_no_epoch(loop: str, tells: bool, tmp_path: Path) -> None:
+    model = MODEL.format(**CORRECT) + "opt = torch.optim.AdamW(net.parameters(), lr=3e-4)\n"
+    told = "sampler.set_epoch(epoch)" if tells else "pass"
+    text = model + EPOCHS + OF_EPOCHS[loop].format(told=told)
+    assert found(tmp_path, text) == (set() if tells else {"NL515"})

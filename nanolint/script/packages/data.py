@@ -54,6 +54,7 @@ class DataLoader:
         return batches_of(samples, self.batch_size, self.drop_last)
 
     def __iter__(self):
+        sampled(self.sampler)
         sampler = self.sampler if self.batch_sampler is None else self.batch_sampler
         return batches(self.dataset, self.batch_size, self.collate_fn, self.drop_last, sampler)
 
@@ -87,6 +88,7 @@ class DistributedSampler(Sampler):
         self.data_source = self.dataset = dataset
         self.num_replicas = world_size() if num_replicas is None else num_replicas
         self.drop_last = drop_last
+        self.shuffle = shuffle
 
     def __len__(self):
         return batches_of(len(self.dataset), self.num_replicas, self.drop_last)

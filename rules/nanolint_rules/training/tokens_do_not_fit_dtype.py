@@ -62,7 +62,7 @@ def _written(context: Context) -> Findings:
                 "silently"
             ),
             span=Span(start, end),
-            remedy="use uint32 here and where the file is read",
+            remedy="use uint32 here and for reading the file",
         )
 
 
