@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "rules")]
 
 from nanolint.gpus.lookup import find  # noqa: E402
 from nanolint.lsp.session import Session  # noqa: E402
-from nanolint.recording import recorded, recording, symbolic_cache  # noqa: E402
+from nanolint.recording import recording, symbolic_cache, tape_answers  # noqa: E402
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def main() -> None:
     if run is None:
         raise SystemExit("no run is known of that config")
     gpu = find(arguments.gpu).gpu
-    recorded._of_any_card.cache_clear()
+    tape_answers._of_any_card.cache_clear()
     symbolic_cache._families.clear()
     read: list[int] = []
     write = recording._Recipe.write

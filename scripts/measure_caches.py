@@ -2,7 +2,7 @@
 
 Runs a check, an explain and eight keystrokes, each in a process of its own, with wrapped caches.
 Prints the time that its hits have saved, in ms of CPU time: hits times the mean time of a miss.
-``--off NAME`` (``nanolint/recording/recorded.py:_made``, or ``hold_newest``) prints the seconds
+``--off NAME`` (``nanolint/recording/tape_answers.py:_made``, or ``hold_newest``) prints the seconds
 with and without that cache instead, the least of five.
 """
 

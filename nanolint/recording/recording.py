@@ -1,6 +1,6 @@
 """A run's tape: recorded once, and shared by all runs that have the same events.
 
-``recorded.py`` keeps the tapes; what is known of a tape goes with it.
+``tape_answers.py`` keeps the tapes; what is known of a tape goes with it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from nanolint.gpus.said import model_of
 from nanolint.interpreter.values import Unread
 from nanolint.recording import kept
 from nanolint.recording.kernels import Kernels
-from nanolint.recording.recorded import Recorded, said_of, shared, worked_out
 from nanolint.recording.symbolic_cache import are_known, family_of
+from nanolint.recording.tape_answers import TapeAnswers, facts_of, shared, worked_out
 from nanolint.run.program import Profiled, ReadScript
 from nanolint.run.run import Attention, Run
 from nanolint.script.played import representative
@@ -48,7 +48,7 @@ ASKS = ("get_device_", FREE, "_scaled_mm")  # by these a program asks what its c
 USUAL_BYTES = 80 << 30  # of a card that is not known
 
 
-def recorded(run: Run, gpu: Gpu | None = None) -> Recorded[Tape]:
+def recorded(run: Run, gpu: Gpu | None = None) -> TapeAnswers[Tape]:
     """The tape of ``run`` on ``gpu``, with what is known about it. Raises Unread."""
     found = _recorded(_recipe(run, gpu))
     if isinstance(found, Unread):
@@ -78,28 +78,28 @@ def record(run: Run, gpu: Gpu | None = None) -> Tape:
     return recorded(run, gpu).tape
 
 
-def located(run: Run, gpu: Gpu | None = None) -> Recorded[Located]:
+def located(run: Run, gpu: Gpu | None = None) -> TapeAnswers[Located]:
     """The tape of a run that is read, with the line of each allocation; not of nanoGPT's own, whose
     text nobody has at hand. Raises Unread."""
     known = recorded(run, gpu)
     assert isinstance(known.tape, Located)
-    return cast("Recorded[Located]", known)
+    return cast("TapeAnswers[Located]", known)
 
 
-def _recorded(recipe: _Recipe) -> Recorded[Tape] | Unread:
+def _recorded(recipe: _Recipe) -> TapeAnswers[Tape] | Unread:
     return shared(recipe.of_any_card, recipe.card, partial(_record, recipe))
 
 
-def _record(recipe: _Recipe, asked: Asked) -> Recorded[Tape] | Unread:
+def _record(recipe: _Recipe, asked: Asked) -> TapeAnswers[Tape] | Unread:
     again, name = partial(_again, recipe), recipe.name
     answers = _answers(name)
-    if answers is not None and answers.knows(said_of, ()):
+    if answers is not None and answers.knows(facts_of, ()):
         asked.is_kept = True
-        return Recorded(None, again, answers)
+        return TapeAnswers(None, again, answers)
     found = _found(recipe, name, asked)
     if isinstance(found, Unread):
         return found
-    made = partial(Recorded[Tape], found, again, answers)
+    made = partial(TapeAnswers[Tape], found, again, answers)
     followed = asked.followed
     reading = followed and followed.reading()
     return worked_out(reading, followed.content, made) if followed and reading else made()

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from nanolint.cached import cached_property
 from nanolint.frozen import dataclass
-from nanolint.recording.recorded import left_by, story_of
+from nanolint.recording.tape_answers import left_by, story_of
 from nanolint.run.program import ReadScript
 from nanolint.run.story import NO_STORY
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
-    from nanolint.recording.recorded import Recorded
+    from nanolint.recording.tape_answers import TapeAnswers
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution
     from nanolint.run.story import Story, Told
@@ -89,7 +89,7 @@ class Case:
         return (0, 0) if known is None else known.answer(left_by, *told.numbers)
 
     @cached_property
-    def _recorded(self) -> Recorded[Tape] | None:
+    def _recorded(self) -> TapeAnswers[Tape] | None:
         run, target = self.run, self.target
         if run is None or not isinstance(run.program, ReadScript) or not run.on_gpu:
             return None

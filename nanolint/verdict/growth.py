@@ -20,13 +20,13 @@ from nanolint.verdict.replay import on_allocator
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
-    from nanolint.recording.recorded import Recorded
+    from nanolint.recording.tape_answers import TapeAnswers
     from nanolint.run.run import Run
 
 MOST_KNOWN = 32  # tapes of one run that other cards go by
 
 # By the passes that are read, and the micro-batch.
-Known: TypeAlias = "dict[tuple[int, int], Recorded[Tape]]"
+Known: TypeAlias = "dict[tuple[int, int], TapeAnswers[Tape]]"
 
 
 class Growth:
@@ -36,7 +36,7 @@ class Growth:
         self._gpu = gpu
         self._known: Known = {}
 
-    def read(self, run: Run) -> Recorded[Tape]:
+    def read(self, run: Run) -> TapeAnswers[Tape]:
         """The tape of ``run``, which is read where it was not, and remembered. Raises Unread."""
         found = recorded(run, self._gpu)
         if not isinstance(run.program, Profiled):  # which is as cheap as a guess
@@ -47,7 +47,7 @@ class Growth:
                 del others[next(iter(others))]
         return found
 
-    def of_another_card(self, run: Run) -> Recorded[Tape] | None:
+    def of_another_card(self, run: Run) -> TapeAnswers[Tape] | None:
         """The tape of ``run`` as another card of the kind has it, where one was read."""
         return self._of_others(run).get((_passes(run), run.batch_size))
 

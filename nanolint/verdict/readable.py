@@ -20,7 +20,7 @@ from nanolint.verdict.verdict import comfortable_limit, is_comfortable
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Machine
-    from nanolint.recording.recorded import Recorded
+    from nanolint.recording.tape_answers import TapeAnswers
     from nanolint.run.run import Run
     from nanolint.run.settled import Resolution, Rivals
     from nanolint.tape.tape import Tape
@@ -109,7 +109,7 @@ def _unread(found: Resolution, error: Unread) -> Resolution:
     return replace(found, unresolved=(why, *others))
 
 
-def _differ(run: Run, known: Recorded[Tape], target: Machine) -> bool:
+def _differ(run: Run, known: TapeAnswers[Tape], target: Machine) -> bool:
     """Whether the bounds of a compiled run have different verdicts."""
     limit = comfortable_limit(run, target)
     return not is_comfortable(run, target) and known.answer(floor_bytes) <= limit

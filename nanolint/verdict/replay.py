@@ -34,7 +34,7 @@ from nanolint.units import format_bytes
 
 if TYPE_CHECKING:
     from nanolint.gpus.gpu import Gpu
-    from nanolint.recording.recorded import Recorded
+    from nanolint.recording.tape_answers import TapeAnswers
     from nanolint.run.run import Run
     from nanolint.tape.allocator.play import Playback, Refusal
     from nanolint.tape.tape import Tape
@@ -166,7 +166,7 @@ def played(
     return limited
 
 
-def on_allocator(run: Run, tape: Recorded[Tape]) -> Playback:
+def on_allocator(run: Run, tape: TapeAnswers[Tape]) -> Playback:
     """A tape of ``run``, at whatever micro-batch, on the allocator of a card without end."""
     return tape.answer(play, **_how(run, expandable=False, trace=False))
 

@@ -12,7 +12,7 @@ from nanolint.files import door
 from nanolint.gpus.lookup import find
 from nanolint.interpreter.values import Unread
 from nanolint.lsp.session import Session
-from nanolint.recording import recorded, recording, symbolic_cache
+from nanolint.recording import recording, symbolic_cache, tape_answers
 from tests.support.project_tree import write_project
 from validation.record_variations import CARD
 from validation.variations import TEXTS
@@ -74,7 +74,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def forget() -> None:
     """Nothing was read yet."""
-    recorded._of_any_card.cache_clear()
+    tape_answers._of_any_card.cache_clear()
     symbolic_cache._families.clear()
 
 

@@ -9,7 +9,7 @@ import pytest
 from nanolint.files import door
 from nanolint.gpus.lookup import find
 from nanolint.lsp.session import Session
-from nanolint.recording import recorded, recording
+from nanolint.recording import recording, tape_answers
 from tests.support.project_tree import write_project
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Editor:
 
     def anew(self) -> int:
         """The bytes of the text as it is, with nothing remembered."""
-        recorded._of_any_card.cache_clear()
+        tape_answers._of_any_card.cache_clear()
         door.forget()
         self._session.look_again()
         return self.bytes()

@@ -10,7 +10,7 @@ import pytest
 from nanolint.files import cache
 from nanolint.gpus.lookup import find
 from nanolint.interpreter.values import Place, Unread
-from nanolint.recording import kept, recorded, recording, symbolic_cache
+from nanolint.recording import kept, recording, symbolic_cache, tape_answers
 from nanolint.run.program import ReadScript, SourceText
 from nanolint.run.stop import Cause, Line, Stop
 from nanolint.tape.located import Located
@@ -22,7 +22,7 @@ from nanolint.verdict.replay import failure, replay
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nanolint.recording.recorded import Recorded
+    from nanolint.recording.tape_answers import TapeAnswers
     from nanolint.run.run import Run
     from nanolint.tape.tape import Tape
 
@@ -42,7 +42,7 @@ FIELDS = (
 def kept_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "_build", lambda: "one build")
-    recorded._of_any_card.cache_clear()
+    tape_answers._of_any_card.cache_clear()
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,13 +51,13 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("it was read again")
 
-    recorded._of_any_card.cache_clear()
+    tape_answers._of_any_card.cache_clear()
     symbolic_cache._families.clear()
     recording._unfiled.clear()
     monkeypatch.setattr(recording._Recipe, "record", refuse)
 
 
-def same(one: Recorded[Tape], other: Recorded[Tape]) -> bool:
+def same(one: TapeAnswers[Tape], other: TapeAnswers[Tape]) -> bool:
     fields = [*FIELDS, *(["wheres"] if isinstance(one.tape, Located) else [])]
     return type(one.tape) is type(other.tape) and all(
         getattr(one.tape, each) == getattr(other.tape, each) for each in fields
@@ -186,7 +186,7 @@ def test_a_damaged_answer_is_worked_out_again() -> None:
     whole = path.read_bytes()
     for damaged in (whole[:-1], whole.replace(b"peak", b"Peak"), b"\xff" + whole[1:], b"", b"\n"):
         path.write_bytes(damaged)
-        recorded._of_any_card.cache_clear()
+        tape_answers._of_any_card.cache_clear()
         assert replay(SCRIPT, GPU).peak == peak
 
 

@@ -1,4 +1,4 @@
-"""A tape that was recorded, and all that is known of it: the one cache of the memory model.
+"""A tape that was recorded, with the answers about it: the one cache of the memory model.
 
 Of what is read, cards share it that answer alike what was asked of them meanwhile.
 """
@@ -43,7 +43,7 @@ OneTape = TypeVar("OneTape", bound=Tape)
 Key: TypeAlias = "tuple[Callable[..., Any], tuple[object, ...]]"  # a question, and what with
 
 
-class Said(NamedTuple):
+class TapeFacts(NamedTuple):
     """What a tape says of itself, see ``Tape``."""
 
     doubts: tuple[str, ...]
@@ -53,11 +53,13 @@ class Said(NamedTuple):
     stop: tuple[Any, ...] | None
 
 
-@lasting(Said)
-def said_of(tape: Tape) -> Said:
+@lasting(TapeFacts)
+def facts_of(tape: Tape) -> TapeFacts:
     """What a tape says of itself."""
     stop = None if tape.stop is None else tape.stop.written
-    return Said(tuple(tape.doubts), tuple(tape.assumed), tape.is_bound, tuple(tape.trained), stop)
+    return TapeFacts(
+        tuple(tape.doubts), tuple(tape.assumed), tape.is_bound, tuple(tape.trained), stop
+    )
 
 
 @lasting(*CLASSES)
@@ -77,7 +79,7 @@ def left_by(tape: Tape, start: int, end: int) -> tuple[int, int]:
     return sum(tape.sizes[each] for each in live), peak
 
 
-class Recorded(Generic[OneTape]):
+class TapeAnswers(Generic[OneTape]):
     """A tape, and the answers to what was asked about it, which outlive it: a tape is megabytes,
     and most of what is asked has been asked before.
 
@@ -91,7 +93,7 @@ class Recorded(Generic[OneTape]):
         self._again = again
         self._kept = kept
         self._answers: dict[Key, Any] = {}
-        self.said = self.answer(said_of)
+        self.said = self.answer(facts_of)
 
     @property
     def tape(self) -> OneTape:
@@ -139,7 +141,7 @@ class Recorded(Generic[OneTape]):
 
 
 @lru_cache(maxsize=MOST_TAPES)
-def _made(one: Recorded[Any]) -> Any:
+def _made(one: TapeAnswers[Any]) -> Any:
     return one.make()
 
 
@@ -148,8 +150,8 @@ def _key(question: Callable[..., Any], *args: object, **kwargs: object) -> Key:
 
 
 def worked_out(
-    reading: AnyNumbers, content: bytes, made: Callable[[], Recorded[Tape]]
-) -> Recorded[Tape]:
+    reading: AnyNumbers, content: bytes, made: Callable[[], TapeAnswers[Tape]]
+) -> TapeAnswers[Tape]:
     """What is known of a tape that was worked out of a reading, which ``content`` tells from others
     of it: for other numbers it may have come to the same, as for more steps, and what was answered
     then is not asked again."""
@@ -159,14 +161,14 @@ def worked_out(
     return found
 
 
-_worked_out: WeakKeyDictionary[AnyNumbers, dict[bytes, Recorded[Tape]]] = WeakKeyDictionary()
+_worked_out: WeakKeyDictionary[AnyNumbers, dict[bytes, TapeAnswers[Tape]]] = WeakKeyDictionary()
 
 
 def shared(
     recipe: tuple[object, ...],
     card: Card,
-    record: Callable[[Asked], Recorded[Tape] | Unread],
-) -> Recorded[Tape] | Unread:
+    record: Callable[[Asked], TapeAnswers[Tape] | Unread],
+) -> TapeAnswers[Tape] | Unread:
     """What ``record`` makes of a recipe on ``card``; what it was for another one, where that has
     answered alike. ``recipe`` is all else that it follows from."""
     known, of_card = _of_any_card(recipe)
@@ -185,7 +187,7 @@ def shared(
 @lru_cache(maxsize=MOST_RUNS)
 def _of_any_card(
     _recipe: tuple[object, ...],
-) -> tuple[list[tuple[Asked, Recorded[Tape] | Unread]], dict[Card, Recorded[Tape] | Unread]]:
+) -> tuple[list[tuple[Asked, TapeAnswers[Tape] | Unread]], dict[Card, TapeAnswers[Tape] | Unread]]:
     """What was recorded of a recipe so far, and what of the card that follows from; and what that
     is for each card: to see that two answer alike takes up to 10 ms, and a keystroke asks 30 times.
     """
