@@ -75,10 +75,10 @@ class SymbolicReading:
     ) -> None:
         self._varying = varying  # the places of those that are symbolic
         self._counts = counts
-        self._asked, self._formulas, self._form = asked, formulas, Form(tape)
+        self._asked, self._formulas, self._template = asked, formulas, TapeTemplate(tape)
         self._own = numbers
         self._held = frozenset[int]()  # which of them another tape has shown to be followed
-        self._others: dict[tuple[Card, Numbers], Filled | None] = {}
+        self._others: dict[tuple[Card, Numbers], FilledTape | None] = {}
         formulas.close()
         told = (*tape.doubts, *tape.above, *tape.assumed)
         if any(CLOSES in each for each in told):
@@ -109,7 +109,7 @@ class SymbolicReading:
         found = self.filled(card, numbers)
         return found and found.tape
 
-    def filled(self, card: Card, numbers: Numbers) -> Filled | None:
+    def filled(self, card: Card, numbers: Numbers) -> FilledTape | None:
         """That tape, with what tells it from others of this reading."""
         asked = card, numbers
         if asked not in self._others:
@@ -126,13 +126,13 @@ class SymbolicReading:
         own, its = (self._formulas.values(each, *numbers) for each in (card, other))
         return own is not None and its is not None and own[1:] == its[1:]  # behind the card itself
 
-    def _worked_out(self, card: Card, numbers: Numbers) -> Filled | None:
+    def _worked_out(self, card: Card, numbers: Numbers) -> FilledTape | None:
         if not self._varying.issuperset(_differences(self._own, numbers)):
             return None
         if not self._asked.answers_alike(card):
             return None
         values = self._formulas.values(card, *numbers)
-        return None if values is None else self._form.filled(values)
+        return None if values is None else self._template.filled(values)
 
 
 class SymbolicCache:
@@ -289,21 +289,21 @@ def family_of(
 _families: dict[object, SymbolicCache] = {}  # what was asked for last comes last
 
 
-class Filled(NamedTuple):
+class FilledTape(NamedTuple):
     """A tape, and what tells it from others of the same form."""
 
     tape: Tape
     content: bytes
 
 
-class Form:
+class TapeTemplate:
     """A tape with formulas on it."""
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
         self._sizes, self._names = _Spread(tape.sizes), _Spread(tape.names)
 
-    def filled(self, values: Sequence[int]) -> Filled:
+    def filled(self, values: Sequence[int]) -> FilledTape:
         """The tape with the values of all formulas, by their places."""
 
         def value(number: Any) -> Any:
@@ -330,7 +330,7 @@ class Form:
         if isinstance(tape, Located) and isinstance(written, Located):
             tape.wheres = written.wheres
         told = repr((sizes, names, tape.printed, tape.trained, tape.flops, tape.steps))
-        return Filled(tape, blake2b(told.encode("utf-8", "surrogatepass")).digest())
+        return FilledTape(tape, blake2b(told.encode("utf-8", "surrogatepass")).digest())
 
 
 class _Spread:
