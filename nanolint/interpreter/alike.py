@@ -15,7 +15,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakSet
 
-from nanolint.interpreter.forms import PLAIN, Form, Unlike
+from nanolint.interpreter.module_signature import PLAIN, Form, Unlike
 from nanolint.interpreter.pure_functions import constants_of
 from nanolint.interpreter.repeated_layers import Kind, Planned, is_new
 from nanolint.interpreter.torch.modules import is_module, modules

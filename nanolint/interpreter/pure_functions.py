@@ -10,7 +10,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING, NamedTuple
 
-from nanolint.interpreter.forms import PLAIN
+from nanolint.interpreter.module_signature import PLAIN
 from nanolint.interpreter.values import Class, Function, Namespace, Native
 from nanolint.source.python import of_node
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nanolint.interpreter.forms import Copying, Form
+from nanolint.interpreter.module_signature import Copying, Form
 from nanolint.interpreter.torch.functions import may_stop
 from nanolint.tape.located import Located
 from nanolint.tape.locating import named

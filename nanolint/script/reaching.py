@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.binding import forget, not_entered
-from nanolint.interpreter.forms import PLAIN
+from nanolint.interpreter.module_signature import PLAIN
 from nanolint.interpreter.scopes import MISSING
 from nanolint.interpreter.torch import modules
 from nanolint.interpreter.values import (

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.exceptions import CATCHABLE
-from nanolint.interpreter.forms import PLAIN
+from nanolint.interpreter.module_signature import PLAIN
 from nanolint.interpreter.torch.modules import is_module
 from nanolint.interpreter.values import (
     READ,
