@@ -61,10 +61,14 @@ from nanolint.trainers.nanogpt.resolve import resolve
 from nanolint.units import format_bytes
 from nanolint.verdict import changes
 from nanolint.verdict.changes import Change
-from nanolint.verdict.floor import is_under_floor, step_floor_bytes
 from nanolint.verdict.ladder import smallest_card
 from nanolint.verdict.replay import OutOfMemory
-from nanolint.verdict.search import best_micro_batch, best_smaller_step
+from nanolint.verdict.search import (
+    best_micro_batch,
+    best_smaller_step,
+    is_under_floor,
+    step_floor_bytes,
+)
 from nanolint.verdict.verdict import Outcome, Verdict, is_comfortable, judge
 from nanolint.verdict.words import amount, brief, headline, probably
 

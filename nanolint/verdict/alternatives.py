@@ -26,11 +26,11 @@ from nanolint.verdict.changes import (
     shorter_contexts,
     smaller_checkpoints,
 )
-from nanolint.verdict.floor import is_under_floor
 from nanolint.verdict.search import (
     about,
     best_micro_batch,
     first_that_holds,
+    is_under_floor,
     smaller_steps,
     smallest,
 )

@@ -5,6 +5,8 @@ The largest micro-batch of a run that is comfortable on a card, the effective ba
 About what nanoGPT's own run takes with other sizes: where a search for one that fits begins.
 
 A smaller step, if no accumulation keeps it: half the micro-batch, half of that, and so on.
+
+The floor under all of them: what a run takes whatever its micro-batch.
 """
 
 from __future__ import annotations
@@ -21,12 +23,13 @@ from nanolint.recording.recording import (
     allocated_peak,
     answers_about,
     needs_no_reading,
+    recorded,
     state_bytes,
 )
 from nanolint.run.run import Dialect
 from nanolint.source.bounds import Unevaluable
 from nanolint.tape.lasting import lasting
-from nanolint.tape.tape import Component, floor_bytes
+from nanolint.tape.tape import Component, Phase, floor_bytes, summits
 from nanolint.tape.turns import turn
 from nanolint.verdict.changes import Change, micro_batch, partner
 from nanolint.verdict.growth import Growth
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
     from nanolint.run.run import Run
     from nanolint.run.terms import Given
     from nanolint.source.values import Scalar
-
+    from nanolint.tape.tape import Tape
 
 # Trial division stops here: a cofactor without a smaller prime factor is taken for a prime, which
 # is true up to its square. No batch or accumulation that anyone trains with comes near.
@@ -388,3 +391,47 @@ def best_smaller_step(pairs: Sequence[tuple[Run, Machine]], equation: Equation) 
 
     at = bisect_left(found, True, key=fits)
     return found[at] if at < len(found) else None
+
+
+def step_floor_bytes(run: Run, gpu: Gpu) -> int:
+    """What the optimizer step allocates at its peak with the smallest micro-batch that is known.
+
+    Parameters, gradients, the optimizer's states and what its step makes for itself: no
+    activation is left by then, so no micro-batch takes less. Without that step where no smaller
+    micro-batch is known: the logits may be there still. 0 where nothing is trained.
+    """
+    if run.eval_only or not run.on_gpu:
+        return 0
+    least = smallest(run)
+    if least is not None and least.batch_size == run.batch_size > 1:
+        least = None
+    return max(state_bytes(run), step_bytes(least, gpu))
+
+
+def is_under_floor(verdict: Verdict) -> bool:
+    """Whether the card has less than the optimizer step takes with the smallest micro-batch.
+
+    Where the step of the run itself has room, that of a smaller micro-batch, which keeps smaller
+    inputs and logits, has it too, and is not asked.
+    """
+    run, gpu, usable = verdict.run, verdict.target.gpu, verdict.usable_bytes
+    if run.eval_only or not run.on_gpu:
+        return False
+    state = state_bytes(run)
+    if state > usable:
+        return True
+    if step_bytes(run, gpu) <= usable:
+        return False
+    return step_floor_bytes(run, gpu) > usable
+
+
+def step_bytes(run: Run | None, gpu: Gpu) -> int:
+    """What the optimizer steps of ``run`` allocate at their peak."""
+    if run is None:
+        return 0
+    return recorded(run, gpu).answer(_step_bytes)
+
+
+@lasting()
+def _step_bytes(tape: Tape) -> int:
+    return summits(tape, end=len(tape.events)).get(Phase.OPTIMIZER, (0, 0))[0]

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from nanolint.interpreter.values import Value
     from nanolint.tensors.layout import Shape
 
-
 AUTOGRAD = "torch.autograd"
 SAVED = "to_save"
 ALLOWED = "_allowed_in_graph"

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from nanolint.report.explain.budget import OUTCOMES
-from nanolint.verdict.floor import step_floor_bytes
+from nanolint.verdict.search import step_floor_bytes
 from nanolint.verdict.verdict import Outcome
 from nanolint.verdict.words import amount
 

@@ -15,8 +15,7 @@ from nanolint.source.assignments import Module
 from nanolint.source.comments import comments_of
 from nanolint.source.parse import parse
 from nanolint.source.values import TooComplex, Unparsable
-from nanolint.trainers.nanogpt.configurator import environment_of, is_train_script
-from nanolint.trainers.nanogpt.imports import star_importer
+from nanolint.trainers.nanogpt.configurator import environment_of, is_train_script, star_importer
 from nanolint.trainers.nanogpt.kind import (
     CONFIG_FOLDERS,
     FileKind,

@@ -17,8 +17,7 @@ from nanolint.profiles.profiles import SWITCHES, WITHOUT_WEIGHT
 from nanolint.run.settled import Project
 from nanolint.run.trust import Doubt, Subject
 from nanolint.source.python import nodes
-from nanolint.trainers.nanogpt.configurator import own_configurator
-from nanolint.trainers.nanogpt.imports import root_importer
+from nanolint.trainers.nanogpt.configurator import own_configurator, root_importer
 from nanolint.trainers.nanogpt.keys import KEYS
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 from nanolint.trainers.nanogpt.train_script import (

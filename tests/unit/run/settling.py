@@ -9,7 +9,7 @@ from nanolint.gpus.gpu import Gpu, Machine
 from nanolint.run.overrides import parse_override
 from nanolint.run.settled import MEMORY, Options, Resolution
 from nanolint.source.parse import parse
-from nanolint.trainers.nanogpt.imports import star_importer
+from nanolint.trainers.nanogpt.configurator import star_importer
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve
 from tests.support.project_tree import write_project

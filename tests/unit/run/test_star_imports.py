@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.run.settled import Layer, Options, Resolution
 from nanolint.source.parse import parse
-from nanolint.trainers.nanogpt.imports import star_importer
+from nanolint.trainers.nanogpt.configurator import star_importer
 from nanolint.trainers.nanogpt.kind import FileKind, classify, may_be_config
 from nanolint.trainers.nanogpt.project import find_project
 from nanolint.trainers.nanogpt.resolve import resolve
