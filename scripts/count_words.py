@@ -28,7 +28,7 @@ class Word(NamedTuple):
 
 
 WORDS = {
-    "What": Word(515, "say what the function returns or does", r"\AWhat "),
+    "What": Word(514, "say what the function returns or does", r"\AWhat "),
     "behind": Word(78, "after", r"\bbehind\b"),
     "where": Word(813, "if", r"(?<![.\w])where\b(?!\()"),
     "but for": Word(19, "except", r"\bbut for\b"),
