@@ -46,9 +46,12 @@ class Fact(str, Enum):
     # A sampler that shuffles is gone through in each turn of a loop, and never told of an epoch.
     # Numbers: the turns.
     ALIKE = "alike"
+    # A file of weights and a step that has no state of an optimizer. Words: its class, and
+    # "loads" if the program loads weights.
+    LACKS = "lacks"
     # A learning rate that does not do in this run what its schedule is for. Words: what is wrong
-    # (``judging.py``), how often the schedule steps, if not once a step, and rates; numbers: the
-    # steps of the run, and one in which something happens.
+    # (``learning_rate.py``), how often the schedule steps, if not once a step, and rates;
+    # numbers: the steps of the run, and one in which something happens.
     RATE = "rate"
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 def save(machine: Script, value: Value, path: Value = None, *_: Value, **__: Value) -> None:
     """``torch.save``."""
+    machine.teller.saves(value)
     if isinstance(path, str):
         machine.saved[path] = _packed(value)
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from nanolint.interpreter.counted import COUNTED, plain
 from nanolint.interpreter.values import Function, Instance, Native, Unknown
 from nanolint.interpreter.watched import Watched
+from nanolint.run.learning_rate import SMOKE, judged
 from nanolint.run.story import Fact, Told
 from nanolint.script import flows, when
-from nanolint.script.judging import SMOKE, judged
 from nanolint.script.plainly import FAILURES, Call, Made, Plain, Unsure
 from nanolint.script.schedules import SCHEDULES, rate_of
 from nanolint.source.python import of_node

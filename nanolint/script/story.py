@@ -16,6 +16,7 @@ from nanolint.interpreter.values import Function, Instance
 from nanolint.interpreter.watched import ANY
 from nanolint.run.story import Fact, Story, Told
 from nanolint.script.rates import Loop, Rates
+from nanolint.script.saved_parts import parts_of, saves_otherwise
 from nanolint.script.when import FOREVER
 from nanolint.source.python import nodes, of_node
 from nanolint.tape.symbolic import Symbolic
@@ -71,6 +72,7 @@ PLAIN_MEAN = frozenset({SCALED, MEAN, SUM, AS_IT_IS})
 SEES_SIZE = frozenset({"Adam", "AdamW", "SGD", "RMSprop", "Adagrad", "NAdam", "Adamax"})
 NARROW = {"uint16": 1 << 16, "int16": 1 << 15, "uint8": 1 << 8}  # how many whole numbers
 PADDED = 4096  # rows that a table may have for no token
+HAS_MOMENTS = SEES_SIZE - {"SGD"}
 WRAPPERS = frozenset({"DistributedDataParallel", "DataParallel"})
 
 
@@ -131,6 +133,7 @@ class Teller(Listener):
         self._evals: dict[int, Stack] = {}  # by modules
         self._has_evaluated = False  # since the last of these
         self._sampled: dict[Stack, Loop] = {}  # the loop that goes through a sampler each turn
+        self._saved: dict[Stack, frozenset[str]] = {}  # the parts of each file that is written
         self._tables: dict[int, tuple[int, Stack]] = {}  # the rows of each that is looked up
         self._files: dict[Stack, Dtype] = {}  # what data is read as
         self._done = 0  # steps
@@ -267,6 +270,27 @@ class Teller(Listener):
             turns = loop.turns
             if turns is not None and TWICE <= turns < FOREVER:
                 self._tell(Told(Fact.ALIKE, place, numbers=(_plainly(turns),)))
+
+    def saves(self, value: Value) -> None:
+        """The loop writes a file."""
+        if self._machine.turns.courses:  # type: ignore[attr-defined]
+            self._saved.setdefault(self._here(), frozenset(parts_of(value)))
+
+    def _tell_saved(self, trees: Iterable[ast.Module]) -> None:
+        kinds = {each.kind for each in self._steps.values()}
+        if len(kinds) != 1 or not kinds <= HAS_MOMENTS or any(map(saves_otherwise, trees)):
+            return
+        if any(not parts <= {"weights", "step"} for parts in self._saved.values()):
+            return
+        loads = any(
+            type(each) is ast.Attribute and each.attr == "load_state_dict"
+            for tree in trees
+            for each in nodes(tree)
+        )
+        for place, parts in self._saved.items():
+            if len(parts) > 1:
+                words = kinds.copy().pop(), "loads" if loads else ""
+                self._tell(Told(Fact.LACKS, place, words=words))
 
     def _tell_narrow(self) -> None:
         """The largest table has rows that no file can ask for, if all are of one narrow type."""
@@ -453,6 +477,7 @@ class Teller(Listener):
         self._drop_unused(1)
         self._tell_narrow()
         self._tell_alike(trees)
+        self._tell_saved(trees)
         for each in self.rates.told():
             self._tell(each)
         return Story(tuple(self._told.values()), self._is_whole)

@@ -68,6 +68,7 @@ _MODULES = {
         "dropout_in_eval",
         "stuck_in_eval",
         "fp16_without_scaler",
+        "checkpoint_cannot_resume",
         "sampler_never_told_epoch",
         "scaler_with_bf16",
         "tokens_do_not_fit_dtype",

@@ -106,6 +106,7 @@ scaler = torch.amp.GradScaler("cuda")
     scaler.update()
     {zero}
     {scheduled}
+    {kept_at}
 """
 )
 PLAIN = (
@@ -126,6 +127,7 @@ PLAIN = (
     {step}
     {zero}
     {scheduled}
+    {kept_at}
 """
 )
 FUNCTIONS = (
@@ -166,6 +168,7 @@ FUNCTIONS = (
 trainer = Trainer(net)
 for step in range(STEPS):
     trainer.one_step(step)
+    {kept_at}
 """
 )
 ACCELERATE = (
@@ -189,6 +192,7 @@ net, opt = accelerator.prepare(net, opt)
     {step}
     {zero}
     {scheduled}
+    {kept_at}
 """
 )
 PARALLEL = PLAIN.replace(
@@ -230,9 +234,11 @@ CORRECT = {
     "fetched": "",
     "rated": "pass",
     "scheduled": "pass",
+    "kept_at": "pass",
 }
 OF_SCALER = {"half": "float16", "step": "scaler.step(opt)"}
 
+SAVE = "step % 50 == 49 and torch.save(dict(net=net.state_dict(), step=step{}), 'last.pt')"
 READ = """\
 import numpy as np
 
@@ -287,6 +293,7 @@ MISTAKES: dict[str, tuple[str | None, dict[str, str]]] = {
     "evaluates with a graph": ("NL501", {"no_grad": "", "item": ""}),
     "a loss that keeps its graph": ("NL501", {"no_grad": "torch.manual_seed(0)\n\n", "item": ""}),
     "float16 and no scaler": ("NL512", {"half": "float16"}),
+    "weights and a step": ("NL514", {"kept_at": SAVE.format("")}),
     "a narrow file": ("NL511", {**FILE, "words": "128256"}),
     "steps in each pass": ("NL517", {"early": "opt.step()", "step": "pass"}),
 }
@@ -295,6 +302,7 @@ NOT_IN = {
     ("float16 and no scaler", "scaler"),
     ("steps in each pass", "scaler"),  # its scaler updates after the step
     ("clips values before it unscales", "plain"),
+    ("weights and a step", "functions"),  # SGD
 }
 
 
@@ -516,3 +524,10 @@ def test_a_sampler_is_named_that_is_told_no_epoch(loop: str, tells: bool, tmp_pa
     told = "sampler.set_epoch(epoch)" if tells else "pass"
     text = model + EPOCHS + OF_EPOCHS[loop].format(told=told)
     assert found(tmp_path, text) == (set() if tells else {"NL515"})
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_checkpoint_with_its_optimizer_is_silent(dialect: str, tmp_path: Path) -> None:
+    owner = "trainer.opt" if dialect == "functions" else "opt"
+    slots = {"kept_at": SAVE.format(f", opt={owner}.state_dict()")}
+    assert found(tmp_path, script(dialect, slots)) == set()
