@@ -24,7 +24,7 @@ from nanolint.tape.symbolic import Symbolic
 from nanolint.tape.symbolic import plain as unnoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from nanolint.interpreter.values import Place, Value
     from nanolint.tensors.device import Asked, Card
@@ -63,6 +63,16 @@ class Watched(float):
         for symbol in self._symbols:
             symbol.known()
         return float.__pos__(self)
+
+    def among(self, numbers: Sequence[float]) -> float:
+        """The number of a program that has these in their places; what was worked out is seen.
+        Without any its own, for who tells nothing of it."""
+        if not numbers:
+            return float.__pos__(self)
+        if not self._is_given:
+            return self.seen()
+        (place,) = self._places
+        return numbers[place]
 
 
 def given(asked: Asked, place: int) -> Watched:

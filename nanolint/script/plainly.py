@@ -77,6 +77,7 @@ class Plain:
         self.at = 0  # the turn
         self.symbols: list[Symbolic] = []
         self.given: Sequence[Any] | None = None  # other values of these
+        self.numbers: Sequence[float] = ()  # of another program, by their places
         self._number = -1 if turn is None else turn.number
         self.is_nested = False  # there is a loop around this one
 
@@ -93,7 +94,7 @@ class Plain:
         if kind is Symbolic:
             return self._of_symbol(value)
         if kind is Watched:
-            return value.seen()
+            return value.among(self.numbers)
         if kind in PLAIN or isinstance(value, (Function, Method, Namespace, Native, Partial)):
             return value
         if kind is Instance and not is_module(value):

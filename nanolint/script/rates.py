@@ -18,7 +18,7 @@ from nanolint.script import flows, when
 from nanolint.script.plainly import FAILURES, Call, Made, Plain, Unsure
 from nanolint.script.schedules import SCHEDULES, rate_of
 from nanolint.source.python import of_node
-from nanolint.tape.symbolic import Symbolic, answer
+from nanolint.tape.symbolic import Symbolic
 from nanolint.tape.symbolic import plain as unnoted
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nanolint.interpreter.scopes import Frame
     from nanolint.interpreter.values import Value
     from nanolint.run.story import Stack
+    from nanolint.tensors.device import Card
 
 RATE = "lr"
 PER_TURN = "turn"  # a schedule steps in a loop around the one that steps
@@ -129,7 +130,7 @@ class Rates:
         if type(value) not in NUMBERS:
             self._lost.add(node)
             return
-        rate = float(unnoted(plain(value)))
+        rate = value.among(()) if type(value) is Watched else float(unnoted(plain(value)))
         if known.of is not None and known.tries < TRIES:
             known.plain.at = turn
             if not _is_close(_tried(known.of), rate):
@@ -249,7 +250,7 @@ class Rates:
             of.at = step * period
             return float(work_out())
 
-        yield from _judged(each.stack, of, rate_at, turns, period, "")
+        yield from self._judged(each.stack, of, lambda: rate_at, turns, period, "")
 
     def _of_schedule(self, schedule: Schedule) -> Iterator[Told]:
         courses = list(schedule.calls[0].courses) if schedule.calls else []
@@ -270,45 +271,46 @@ class Rates:
         if period is None or often is None:
             return
         of = Plain(None, self._banned(course), {})
-        try:
-            rate = rate_of(of, schedule.name, schedule.base, schedule.arguments, schedule.options)
-        except (Unsure, *FAILURES):
-            return
 
-        def rate_at(step: int) -> float:
-            return rate(step * often)
+        def made() -> Callable[[int], float]:
+            rate = rate_of(of, schedule.name, schedule.base, schedule.arguments, schedule.options)
+            return lambda step: rate(step * often)
 
         how = str(often) if often > 1 else "" if is_direct else PER_TURN
-        yield from _judged(schedule.stack, of, rate_at, turns, period, how)
+        yield from self._judged(schedule.stack, of, made, turns, period, how)
 
+    def _judged(
+        self,
+        stack: Stack,
+        of: Plain,
+        made: Callable[[], Callable[[int], float]],
+        turns: list[Any],
+        period: int,
+        how: str,
+    ) -> Iterator[Told]:
+        """What is wrong with a rate is asked, and nothing else about the numbers that it is made
+        of: others with the same answer have the same reading."""
+        count = len(turns)
 
-def _judged(
-    stack: Stack,
-    of: Plain,
-    rate_at: Callable[[int], float],
-    turns: list[Any],
-    period: int,
-    how: str,
-) -> Iterator[Told]:
-    count = len(turns)
+        def question(card: Card, *values: Any) -> Any:
+            of.numbers = card.numbers
+            of.given = values[count:] if len(values) > count else None
+            steps = 1
+            for each in values[:count]:
+                steps *= int(each)
+            try:
+                least = FEWEST if how == PER_TURN else SMOKE
+                return judged(made(), steps // period, least=least)
+            except (Unsure, *FAILURES):
+                return None
 
-    def question(values: list[Any]) -> Any:
-        of.given = values[count:] if len(values) > count else None
-        steps = 1
-        for each in values[:count]:
-            steps *= int(each)
-        try:
-            return judged(rate_at, steps // period, least=FEWEST if how == PER_TURN else SMOKE)
-        except (Unsure, *FAILURES):
-            return None
-
-    found = question([unnoted(each) for each in turns])
-    if of.symbols or Symbolic in map(type, turns):
-        found = answer(question, [*turns, *of.symbols])
-    if found is not None:
-        what, numbers, rates = found
-        words = (what, how, *(f"{rate:.3g}" for rate in rates))
-        yield Told(Fact.RATE, stack, words=words, numbers=numbers)
+        asked = self._machine.around.asked
+        asked.elsewhere().ask(question, *map(unnoted, turns))  # it finds its symbolic numbers
+        found = asked.answer(question, *turns, *of.symbols)
+        if found is not None:
+            what, numbers, rates = found
+            words = (what, how, *(f"{rate:.3g}" for rate in rates))
+            yield Told(Fact.RATE, stack, words=words, numbers=numbers)
 
 
 def _turns(courses: list[Loop]) -> list[Any] | None:

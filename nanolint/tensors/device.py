@@ -89,6 +89,14 @@ class Asked:
         answer: Answer = self._answers[key]
         return answer
 
+    def answer(self, question: Callable[..., Answer], *about: Any) -> Answer:
+        """The card's answer, which alone decides: nothing is worked out of it, nor on the way."""
+        if self.formulas is None or not is_symbolic(about):
+            return self.ask(question, *about)
+        numbers = [self.formulas.given(0), *about]
+        found: Answer = self.formulas.answer(lambda values: question(*values), numbers)
+        return found
+
     def elsewhere(self) -> Asked:
         """For what is not computed on the card: the same numbers, and answers to nobody."""
         return Asked(self._card, self.formulas)
