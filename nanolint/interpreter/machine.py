@@ -113,7 +113,7 @@ class Machine:
         return Unread(reason, self.place)
 
     def end(self) -> BaseException:
-        """What says that the program ends here, without a failure."""
+        """Returns what says that the program ends here, without a failure."""
         return self.unread("the program ends here")
 
     def unknown(self, reason: str) -> Unknown:
