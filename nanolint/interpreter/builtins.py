@@ -172,8 +172,8 @@ def table(machine: Machine) -> dict[str, Value]:
     looks("zip", lambda *values, strict=False: zip(*map(machine.iterate, values), strict=strict))
     looks("map", lambda function, *values: _map(machine, function, values))
     plain("filter", lambda function, values: _filter(machine, function, values))
-    plain("any", lambda values: any(machine.truth(each) for each in machine.iterate(values)))
-    plain("all", lambda values: all(machine.truth(each) for each in machine.iterate(values)))
+    plain("any", lambda values: any(map(machine.truth, machine.iterate(values))))
+    plain("all", lambda values: all(map(machine.truth, machine.iterate(values))))
     looks("min", lambda *values, **options: _extreme(machine, min, values, **options))
     looks("max", lambda *values, **options: _extreme(machine, max, values, **options))
     plain("input", lambda *_: machine.unknown("typed input"))
@@ -242,6 +242,7 @@ def _sum(machine: Machine, values: Value, start: Value) -> Value:
     found = start
     for each in machine.iterate(values):
         found = machine.binary(ast.Add(), found, each)
+        del each  # before the next one is made, as CPython does
     return found
 
 
