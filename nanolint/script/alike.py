@@ -87,10 +87,10 @@ def kept(tape: Tape, start: Mark) -> int:
     return sum(made.values()) - freed
 
 
-def replaced(tape: Tape, start: Mark) -> int:
-    """Returns the bytes of what is older than a mark that were freed after it."""
+def freed_since(tape: Tape, start: Mark, older: Mark) -> int:
+    """Returns the bytes that were freed after a mark, of what is older than another one."""
     freed = (~each for each in tape.events[start.events :] if each < 0)
-    return sum(unnoted(tape.sizes[each]) for each in freed if each < start.allocations)
+    return sum(unnoted(tape.sizes[each]) for each in freed if each < older.allocations)
 
 
 LARGE = 1 << 20  # bytes that a turn frees of those before

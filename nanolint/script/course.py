@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.counted import Noted, Question, Turn
 from nanolint.script import when
-from nanolint.script.alike import replaced
 from nanolint.script.carried import Carried, Handed
 from nanolint.script.counters import Counters
-from nanolint.script.keeping import LITTLE, REPEATED, Keeping, bytes_of
+from nanolint.script.keeping import REPEATED, Keeping, bytes_of
 from nanolint.script.kinds import Kinds, Left, is_same
 from nanolint.script.left import is_bounded, learning
 from nanolint.script.within import Inner
@@ -65,7 +64,6 @@ class Course:
         self._inert: set[tuple[Any, bool, Handed]] = set()
         self._state: State = ()
         self._start = 0  # of what this turn asked
-        self._began = machine.card.tape.mark()  # the turns that were read on end
         self._before = machine.phases.done  # steps before the loop
         self._done = self._flops = 0
         self._per_turn = 1
@@ -237,7 +235,6 @@ class Course:
         self._moves()
         if not self._planned:
             self._planned = self._others(after)
-            self._began = self._machine.card.tape.mark()
         if not self._planned:
             return self._last(after)
         found = self._planned.pop(0)
@@ -249,12 +246,13 @@ class Course:
         """A turn begins, after the assignment of the loop's names."""
         machine = self._machine
         if not self.skips:
-            self._state, self._began = self._now(), machine.card.tape.mark()
+            self._state = self._now()
             self._moves()
             if machine.phases.done == self._before:
                 self._early.add(self._state)
         before, self.turn.number = self.turn.number, number
         self._start, self._done = len(machine.asked), machine.phases.done
+        self.keeping.begins()
         self._flops = sum(machine.card.tape.flops.values())
         self._counters.begins(number, before)
 
@@ -263,6 +261,7 @@ class Course:
         self._path = self._take()
         self._per_turn = max(self._per_turn, machine.phases.done - self._done)
         self._of_state.add(self._path)
+        self.keeping.ends(self.turn.number)
         self._recent = [self._state, *self._recent[: max(self._cycle, 2 * ROUND) - 1]]
 
     def _others(self, after: int) -> list[int]:
@@ -305,7 +304,8 @@ class Course:
         is_close = self._has_kept
         if found is None or asked is None:
             left = unnoted(self._stop(after)) - after
-            if is_close and 1 < left <= self._most_growing:
+            # The last turn is read anyway, and of an epoch only what follows its steps.
+            if is_close and self.is_direct < left <= self._most_growing:
                 return [after]
             return self._again(after, was_sought=was_sought)
         self._read += 1
@@ -333,9 +333,9 @@ class Course:
         place may come to lie elsewhere, so that more is reserved. A plain step is repeated by the
         verdict (``replay.py``)."""
         is_plain = self.is_direct and not was_sought
-        if is_plain or self._times_again == AGAIN or self._state != self._recent[0]:
+        if is_plain or not self.keeping.replaces or self._state != self._recent[0]:
             return []
-        if not replaced(self._machine.card.tape, self._began) > LITTLE:
+        if self._times_again == AGAIN:
             return []
         found: int | None = after
         if was_sought:

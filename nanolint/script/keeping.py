@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.libraries import Queue
+from nanolint.script.alike import freed_since
 from nanolint.script.counters import holders
 from nanolint.script.left import collected, is_bounded, line_of
 from nanolint.script.reaching import holds_card
@@ -51,6 +52,10 @@ class Keeping:
         self._settled = Blocks()  # what lay there after the first steps
         self._inner: Keeping | None = None  # of a loop within this one, which was left
         self._held = frozenset[Any]()  # what names held then
+        self._began = machine.card.tape.mark()  # a turn
+        self._behind = self._began  # what follows the loop that was last within it
+        self._usual = 0  # bytes of earlier turns that each lets go of
+        self.replaces = self._has_replaced = False  # the latest turn, or any, lets go of more
 
     @property
     def is_filled(self) -> bool:
@@ -105,9 +110,23 @@ class Keeping:
             self._put_there.clear()
             self._sizes.clear()
 
+    def begins(self) -> None:
+        """A turn begins."""
+        self._began = self._behind = self._machine.card.tape.mark()
+        self.replaces = False
+
+    def ends(self, turn: int) -> None:
+        """A turn ends, which may have let go of what earlier turns had kept."""
+        freed = freed_since(self._machine.card.tape, self._behind, self._began)
+        if self._behind is self._began:
+            self._usual = min(freed, self._usual) if turn > 1 else freed
+        self.replaces |= freed - self._usual > LITTLE
+        self._has_replaced |= self.replaces
+
     def leaves(self, inner: Keeping) -> None:
         """A loop in a turn is left."""
         self._inner, self._held = inner, self.held()
+        self._behind, self.replaces = self._machine.card.tape.mark(), inner._has_replaced
 
     def enters(self) -> None:
         """A loop in a turn begins: what another run of it has kept is let go of now or never."""

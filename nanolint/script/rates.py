@@ -305,7 +305,8 @@ class Rates:
                 return None
 
         asked = self._machine.around.asked
-        asked.elsewhere().ask(question, *map(unnoted, turns))  # it finds its symbolic numbers
+        if asked.formulas is not None:
+            asked.elsewhere().ask(question, *map(unnoted, turns))  # it finds its symbolic numbers
         found = asked.answer(question, *turns, *of.symbols)
         if found is not None:
             what, numbers, rates = found

@@ -108,7 +108,7 @@ def _read(
 ) -> None:
     try:
         machine.read()
-    except Finished:
+    except Finished:  # or Ended, which has not closed the tape
         device.tape.close()
     except FAILURES as error:
         unread, stop = machine.unread(_described(error)), None
