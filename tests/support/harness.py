@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from nanolint.diagnostics import Safety
@@ -80,12 +81,7 @@ class Bench:
 
     def lines(self, text: str, name: str) -> list[str]:
         """The rule's findings as ``--output-format concise`` prints them."""
-        index = LineIndex(text)
-        return [
-            f"{name}:{':'.join(map(str, index.position(each.span.start)))}: "
-            f"{each.code}[{each.severity.value}] {each.line}"
-            for each in self.findings(text)
-        ]
+        return lines(self.findings(text), text, name)
 
     def fixed(self, text: str, *, unsafe: bool = False) -> str:
         """``text`` with the rule's own fixes applied, which must converge and lose nothing."""
@@ -100,11 +96,22 @@ class Bench:
         return self._fixed(text, _is_safe)
 
     def _fixed(self, text: str, fixable: Callable[[Diagnostic], bool]) -> str:
-        result = fix_text(self.report, text, fixable=fixable)
+        report = cache(self.report)
+        result = fix_text(report, text, fixable=fixable)
         assert not result.dropped, result.dropped
-        again = fix_text(self.report, result.text, fixable=fixable)
+        again = fix_text(report, result.text, fixable=fixable)
         assert again.text == result.text, "a second run changed the text again"
         return result.text
+
+
+def lines(findings: list[Diagnostic], text: str, name: str) -> list[str]:
+    """The findings as ``--output-format concise`` prints them."""
+    index = LineIndex(text)
+    return [
+        f"{name}:{':'.join(map(str, index.position(each.span.start)))}: "
+        f"{each.code}[{each.severity.value}] {each.line}"
+        for each in findings
+    ]
 
 
 def _is_safe(diagnostic: Diagnostic) -> bool:
