@@ -3,7 +3,8 @@
 
     python scripts/build_torch_signatures.py PYTHON...   # interpreters with torch, one a release
 
-A name that none of them has is a mistake of the script, not a gap of nanolint's own texts.
+A name that none of them has is a mistake of the script, not a gap of nanolint's own texts. Names
+that are written already are kept: they are of releases that need not be at hand.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 WRITTEN = ROOT / "nanolint" / "interpreter" / "torch" / "signatures.json"
 ASK = """
-import inspect, json
+import inspect, json, pkgutil
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -42,19 +43,26 @@ base = {"Module": nn.Module(), "Optimizer": torch.optim.SGD([nn.Parameter(torch.
         "Tensor": torch.zeros(1)}
 own = {name: sorted(set(dir(each)) | set(getattr(each, "__annotations__", {})))
        for name, each in classes.items() if issubclass(each, (nn.Module, torch.optim.Optimizer))}
-print(json.dumps({"arguments": {k: v for k, v in given.items() if v is not None},
+spaces = {"torch": torch, "torch.nn": nn, "torch.nn.functional": F, "torch.optim": torch.optim,
+          "torch.optim.lr_scheduler": lr_scheduler, "torch.utils.data": data}
+names = {name: {*dir(each), *(found.name for found in pkgutil.iter_modules(
+             getattr(each, "__path__", ())))} for name, each in spaces.items()}
+names = {name: sorted(e for e in found if e[0] != "_") for name, found in names.items()}
+print(json.dumps({"names": names, "arguments": {k: v for k, v in given.items() if v is not None},
                   "attributes": {**own, **{k: dir(v) for k, v in base.items()}}}))
 """
 
 
 def main() -> None:
-    arguments: dict[str, set[str]] = {}
-    attributes: dict[str, set[str]] = {}
+    tables: dict[str, dict[str, set[str]]] = {"arguments": {}, "attributes": {}, "names": {}}
+    for key, table in json.loads(WRITTEN.read_text("utf-8")).items():
+        tables[key] = {name: set(words.split()) for name, words in table.items()}
+    arguments, attributes, spaces = tables.values()
     for python in sys.argv[1:]:
         asked = subprocess.run((python, "-c", ASK), check=True, capture_output=True, text=True)
         said = json.loads(asked.stdout)
-        for known, found in ((arguments, said["arguments"]), (attributes, said["attributes"])):
-            for name, words in found.items():
+        for key, known in tables.items():
+            for name, words in said[key].items():
                 known.setdefault(name, set()).update(each for each in words if "__" not in each)
     shared = attributes["Module"] & set.union(*attributes.values())
     lines = {
@@ -64,6 +72,7 @@ def main() -> None:
             for name, words in sorted(attributes.items())
             if name in ("Module", "Optimizer", "Tensor") or words - shared
         },
+        "names": {name: " ".join(sorted(words)) for name, words in sorted(spaces.items())},
     }
     WRITTEN.write_text(json.dumps(lines, indent=0) + "\n", "utf-8")
 

@@ -27,7 +27,7 @@ from nanolint.interpreter.exceptions import let_go
 from nanolint.interpreter.expressions import EXPRESSIONS
 from nanolint.interpreter.machine import Machine
 from nanolint.interpreter.scopes import Frame, Kind
-from nanolint.interpreter.torch import methods, modules, names, texts
+from nanolint.interpreter.torch import methods, modules, names, signatures, texts
 from nanolint.interpreter.values import (
     ANNOTATION,
     PARAMETER,
@@ -342,6 +342,8 @@ class Interpreter(Machine):
         if module.path:
             error = ImportError(f"cannot import name '{name}' from '{module.name}'")
             raise error if _may_bind(self._sources.get(module.name), name) else certain(error)
+        if signatures.misspelt(module.name, name):
+            raise certain(AttributeError(f"module '{module.name}' has no attribute '{name}'"))
         return self.unknown(f"{full} is not known")
 
     def absolute(self, name: str, level: int, module: Namespace) -> str:

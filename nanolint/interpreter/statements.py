@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.binding import annotated, assignment, augmented, delete, either
+from nanolint.interpreter.certain import certain
 from nanolint.interpreter.contexts import entered
 from nanolint.interpreter.exceptions import attempt, check, throw
 from nanolint.interpreter.expressions import function_of
@@ -162,7 +163,12 @@ def _import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
             if isinstance(module, Namespace):
                 _store_all(machine, module, frame)
             continue
-        frame.store(alias.asname or alias.name, machine.member(module, alias.name))
+        try:
+            found = machine.member(module, alias.name)
+        except AttributeError as error:
+            words = f"cannot import name '{alias.name}' from '{name}'"
+            raise certain(ImportError(words)) from error
+        frame.store(alias.asname or alias.name, found)
 
 
 def _store_all(machine: Machine, module: Namespace, frame: Frame) -> None:

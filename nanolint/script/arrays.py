@@ -10,6 +10,7 @@ from itertools import chain, repeat
 from math import prod
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter.certain import is_certain, refusal
 from nanolint.interpreter.exceptions import CATCHABLE, let_go
 from nanolint.interpreter.values import (
     CONTENTS,
@@ -31,6 +32,7 @@ from nanolint.tensors.ops.conversion import to
 from nanolint.tensors.ops.joining import stack
 from nanolint.tensors.rows import Rows
 from nanolint.tensors.tensor import Tensor, empty
+from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -284,7 +286,7 @@ def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Va
                 settings.doubt(machine, "assuming that a text is as long as its limit")
         return batch
     except (Unread, Raised, *CATCHABLE) as error:
-        if machine.card.tape.mark() != before:
+        if machine.card.tape.mark() != before or is_certain(error):
             raise
         let_go(error)
         why = error.reason if isinstance(error, Unread) else f"{type(error).__name__}: {error}"
@@ -365,9 +367,15 @@ def _collated(machine: Script, element: Value, size: int) -> Value:
     if isinstance(element, (int, float)) and not isinstance(element, bool):
         kind = INT64 if isinstance(element, int) else FLOAT64
         return empty(machine.host, (size,), kind, DATA)
+    if element is None:
+        raise refusal(Refused(NO_BATCH, TypeError))
     return Loaded(size, machine.place)
 
 
+NO_BATCH = (
+    "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
+    "<class 'NoneType'>"
+)
 OF_PYTHON: dict[Value, Dtype] = {float: FLOAT64, int: INT64, bool: BOOL}
 UINT16, UINT32, UINT64 = (Dtype(f"uint{8 * size}", size, INTEGER) for size in (2, 4, 8))
 UNSIGNED = {each.name: each for each in (UINT16, UINT32, UINT64)}

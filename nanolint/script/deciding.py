@@ -214,7 +214,11 @@ def _is_missing(name: str, frame: Frame) -> bool:
 
 @of_node
 def _fails(node: ast.stmt) -> bool:
-    return any(isinstance(each, (ast.Raise, ast.Assert)) for each in ast.walk(node))
+    return any(
+        isinstance(each, (ast.Raise, ast.Assert))
+        or (isinstance(each, ast.Expr) and checked.ends([each]) and getattr(each.value, "args", ()))
+        for each in ast.walk(node)
+    )
 
 
 def _stores(node: ast.If, frame: Frame) -> bool:

@@ -12,6 +12,7 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any
 
+from nanolint.interpreter import operators
 from nanolint.interpreter.counted import COUNTED
 from nanolint.interpreter.torch.modules import is_module
 from nanolint.interpreter.values import Function, Instance, Method, Namespace, Native, Partial
@@ -33,25 +34,10 @@ PLAIN = (int, float, bool, str, type(None))
 FAILURES = (ArithmeticError, TypeError, ValueError, LookupError, RecursionError)
 TAKEN = ("min", "max", "abs", "int", "float", "round", "pow", "len", "bool", "sum")
 BUILTINS: dict[str, Any] = {name: getattr(builtins, name) for name in TAKEN}
-BINARY = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
-COMPARED = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-}
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+BINARY: dict[type[ast.operator], Any] = {kind: operators.BINARY[kind][1] for kind in ARITHMETIC}
+COMPARED: dict[type[ast.cmpop], Any] = {kind: how for kind, (_, how) in operators.COMPARE.items()}
+COMPARED |= {ast.Is: operator.is_, ast.IsNot: operator.is_not}
 UNARY: dict[type, Any] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_}
 
 

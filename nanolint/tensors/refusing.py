@@ -20,21 +20,10 @@ if TYPE_CHECKING:
     from nanolint.tensors.layout import Shape
     from nanolint.tensors.tensor import Tensor
 
-NAMES = {
-    "float32": "Float",
-    "float64": "Double",
-    "float16": "Half",
-    "bfloat16": "BFloat16",
-    "int64": "Long",
-    "int32": "Int",
-    "int16": "Short",
-    "int8": "Char",
-    "uint8": "Byte",
-    "bool": "Bool",
-}
+NAMES = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16"}
+NAMES |= {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char"}
+NAMES |= {"uint8": "Byte", "bool": "Bool"}
 LOWER = {"bfloat16": "c10::BFloat16", "float16": "c10::Half", "float64": "double"}
-
-
 AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
 
 

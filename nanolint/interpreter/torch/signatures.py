@@ -22,6 +22,8 @@ WHOLE = frozenset(
         *("Optimizer", "SGD", "Adam", "AdamW"),
     }
 )
+SPACES = frozenset(f"torch{each}" for each in ("", ".nn", ".nn.functional", ".optim"))
+ALIKE = 0.8  # ``Linea`` and ``Linear``; a name of a release to come is like none
 
 
 @cache
@@ -47,6 +49,18 @@ def arguments_of(name: str) -> list[str]:
 def tensors_have_no(name: str) -> bool:
     """Whether no tensor has such an attribute."""
     return name not in _tables()["attributes"]["Tensor"].split() and not name.startswith("__")
+
+
+def misspelt(space: str, name: str) -> bool:
+    """Whether a module of PyTorch's has no such name in any release, but one that is much alike."""
+    if space not in SPACES or name[0] == "_":
+        return False
+    names = f"{_tables()['names'][space]} {_tables()['attributes']['Tensor']}".split()
+    if name in names:
+        return False
+    from difflib import get_close_matches  # of the few who ask
+
+    return bool(get_close_matches(name, names, 1, ALIKE))
 
 
 def has_no(cls: Class, name: str) -> bool:

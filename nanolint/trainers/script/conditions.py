@@ -11,6 +11,7 @@ from nanolint.gpus.said import says
 from nanolint.run.described import ANY
 from nanolint.run.equation import NotKnown, Turn
 from nanolint.run.terms import Number
+from nanolint.source.from_ast import OPERATORS
 from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.modules import follows_from_turns
 from nanolint.trainers.script.operations import made, merged, scalar, unknown_at
@@ -32,16 +33,7 @@ if TYPE_CHECKING:
 
     from nanolint.trainers.script.core import Core
 
-_COMPARISONS = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Is: "==",
-    ast.IsNot: "!=",
-}
+_COMPARISONS = {**OPERATORS, ast.Is: "==", ast.IsNot: "!="}
 
 
 def turn(core: Core, condition: Thing, taken: bool, node: ast.expr, scope: Scope) -> None:

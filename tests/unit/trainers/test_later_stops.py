@@ -35,6 +35,7 @@ for step in range(1000):
         ("if step == 499:", "optimizer.state_dicts()", "in step 500: AttributeError"),
         ("if step and step % 250 == 0:", "x.view(-1, 5)", "in step 251: RuntimeError"),
         ("if step == 999:", "torch.save(nett.state_dict(), 'x')", "in step 1,000: NameError"),
+        ("if step == 499:", "exit(3)", "in step 500: SystemExit"),
     ],
 )
 def test_the_step_is_named(tmp_path: Path, test: str, line: str, said: str) -> None:
@@ -63,3 +64,12 @@ def test_a_later_step_that_never_comes_stops_nothing(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(SCRIPT.format(test="if step == 1000:", line="nett()"), encoding="utf-8")
     assert nanolint(str(script), "--gpu=rtx-4090").status == 0
+
+
+@pytest.mark.parametrize("line", ["exit(0)", "exit()"])
+def test_an_exit_without_a_failure_ends_the_run(tmp_path: Path, line: str) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT.format(test="if step == 499:", line=line), encoding="utf-8")
+    done = nanolint(str(script), "--gpu=rtx-4090")
+    assert done.status == 0
+    assert "stops" not in done.out

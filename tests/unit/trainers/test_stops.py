@@ -97,3 +97,53 @@ def test_what_the_program_itself_has(setup: Setup, tmp_path: Path) -> None:
 def test_named_parameters(setup: Setup, tmp_path: Path) -> None:
     line = "torch.optim.SGD(net.named_parameters(), lr=0.1)"
     assert said(setup, tmp_path, line) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("nn.Linea(2, 1)", "AttributeError: module 'torch.nn' has no attribute 'Linea'"),
+        ("torch.zero(2)", "AttributeError: module 'torch' has no attribute 'zero'"),
+        ("F.cross_entrop(1, 2)", "module 'torch.nn.functional' has no attribute 'cross_entrop'"),
+        ("from torch.nn import Linea", "ImportError: cannot import name 'Linea' from 'torch.nn'"),
+    ],
+)
+def test_a_name_of_pytorch_misspelt(line: str, message: str, setup: Setup, tmp_path: Path) -> None:
+    assert [each.endswith(message) for each in said(setup, tmp_path, line)] == [True]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.of_a_release_to_come = 1",
+        "if False: torch.brand_new(1)",
+        "nn.intrinsic",
+        "fast = hasattr(F, 'scaled_dot_product_attentions')",
+        "try:\n    from torch.nn import Linears\nexcept ImportError:\n    Linears = nn.Linear",
+        "try:\n    nn.Linears\nexcept AttributeError:\n    pass",
+    ],
+)
+def test_a_name_that_pytorch_may_lack(line: str, setup: Setup, tmp_path: Path) -> None:
+    assert said(setup, tmp_path, line) == []
+
+
+LOADED = """class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 99
+    def __getitem__(self, index):
+        return GIVEN
+rows, _ = next(iter(torch.utils.data.DataLoader(Rows(), 2)))
+rows.sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("torch.zeros(3), None", ["found <class 'NoneType'>"]),
+        ("torch.zeros(3), 1", []),
+    ],
+)
+def test_samples_of_a_loader(given: str, found: list[str], setup: Setup, tmp_path: Path) -> None:
+    messages = said(setup, tmp_path, LOADED.replace("GIVEN", given))
+    assert [each.rpartition("; ")[2] for each in messages] == found
