@@ -29,19 +29,9 @@ NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 COLLECT_EVERY = 200_000
 
 DEFAULT_COMMAND = "check"
-COMMANDS = {
-    "check": "nanolint.cli.check",
-    "explain": "nanolint.cli.explain",
-    "fit": "nanolint.cli.fit",
-    "launch": "nanolint.cli.launch_line",
-    "trace": "nanolint.cli.trace",
-    "rule": "nanolint.cli.rule",
-    "gpus": "nanolint.cli.gpus",
-    "settings": "nanolint.cli.settings",
-    "version": "nanolint.cli.version",
-    "server": "nanolint.cli.server",
-    "completion": "nanolint.cli.completion",
-}
+NAMES = ("check", "explain", "fit", "launch", "trace", "rule", "gpus", "settings", "version")
+COMMANDS = {each: f"nanolint.cli.{each}" for each in (*NAMES, "server", "completion")}
+COMMANDS["launch"] = "nanolint.cli.launch_line"
 
 
 class Terminated(KeyboardInterrupt):

@@ -384,22 +384,13 @@ OWN = {
     **{name: each for name, each in DTYPES.items() if not name.startswith(("bfloat", "float8"))},
     **UNSIGNED,
 }
-ALSO = {
-    "bool_": "bool",
-    "byte": "int8",
-    "ubyte": "uint8",
-    "short": "int16",
-    "ushort": "uint16",
-    "intc": "int32",
-    "uintc": "uint32",
-    "half": "float16",
-    "single": "float32",
+ALSO = {"bool_": "bool", "byte": "int8", "ubyte": "uint8", "short": "int16", "ushort": "uint16"}
+ALSO |= {"intc": "int32", "uintc": "uint32", "half": "float16", "single": "float32"}
+ALSO |= {"csingle": "complex64", "cdouble": "complex128", "complex_": "complex128"}
+ALSO |= {
     **dict.fromkeys(("long", "longlong", "int_", "intp"), "int64"),
     **dict.fromkeys(("ulong", "ulonglong", "uint", "uintp"), "uint64"),
     **dict.fromkeys(("double", "float_"), "float64"),
-    "csingle": "complex64",
-    "cdouble": "complex128",
-    "complex_": "complex128",
 }
 NUMPY = OWN | {name: OWN[other] for name, other in ALSO.items()}
 BY_NAME = {**NUMPY, "float": FLOAT64, "int": INT64, "complex": NUMPY["cdouble"]}

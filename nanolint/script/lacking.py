@@ -16,14 +16,53 @@ if TYPE_CHECKING:
 def never_set(texts: Iterable[str], name: str, key: Value, *, is_global: bool) -> bool:
     """Whether the dictionary ``name`` is written out whole wherever it is bound, and none of
     ``texts`` could put ``key`` into one of that name: ``config = {k: globals()[k] for k in keys}``.
-    An argument of that name is another dictionary if ``is_global``.
+    An argument of that name is another dictionary if ``is_global``, and so is what a function
+    binds to it. A dictionary that a function returns is written out there.
     """
     nodes = [each for tree in map(parsed, texts) if tree is not None for each in ast.walk(tree)]
+    functions = [each for each in nodes if isinstance(each, ast.FunctionDef)]
+    if is_global:
+        local = {each for one in functions if _is_local(one, name) for each in ast.walk(one)}
+        nodes = [each for each in nodes if each not in local]
+    return _lacks(nodes, name, key, functions, is_global=is_global)
+
+
+def _lacks(
+    nodes: Iterable[ast.AST],
+    name: str,
+    key: Value,
+    functions: list[ast.FunctionDef],
+    *,
+    is_global: bool,
+) -> bool:
     bound = [each for each in nodes if _binds(each, name)]
     return (
         bool(bound)
-        and all(map(_is_written_out, bound))
+        and all(_is_written_out(each) or _is_returned(each, key, functions) for each in bound)
         and not any(_may_set(each, name, key, is_global=is_global) for each in nodes)
+    )
+
+
+def _is_local(function: ast.FunctionDef, name: str) -> bool:
+    nodes = list(ast.walk(function))
+    declared = (each.names for each in nodes if isinstance(each, (ast.Global, ast.Nonlocal)))
+    return any(_binds(each, name) for each in nodes) and not any(name in each for each in declared)
+
+
+def _is_returned(node: ast.AST, key: Value, functions: list[ast.FunctionDef]) -> bool:
+    """Whether it binds the result of a function that returns a dictionary of its own without
+    ``key``, which it hands to nobody else."""
+    call = getattr(node, "value", None)
+    called = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
+    found = [each for each in functions if each.name == called]
+    within = [each for one in found for each in ast.walk(one)]
+    names = {ast.unparse(each) for each in within if isinstance(each, ast.Return)}
+    name = "".join(names).removeprefix("return ")
+    given = [one for each in within if isinstance(each, ast.Call) for one in each.args]
+    return (
+        len(found) == len(names) == 1
+        and name not in map(ast.unparse, given)
+        and _lacks(within, name, key, [], is_global=False)
     )
 
 

@@ -248,12 +248,7 @@ _OPERATIONS = {
     ast.Mult: operator.mul,
 }
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "-eq": operator.eq,
-    "-ne": operator.ne,
-    "-lt": operator.lt,
-    "-le": operator.le,
-    "-gt": operator.gt,
-    "-ge": operator.ge,
+    f"-{each}": getattr(operator, each) for each in ("eq", "ne", "lt", "le", "gt", "ge")
 }
 
 

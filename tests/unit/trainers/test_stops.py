@@ -147,3 +147,31 @@ rows.sum()
 def test_samples_of_a_loader(given: str, found: list[str], setup: Setup, tmp_path: Path) -> None:
     messages = said(setup, tmp_path, LOADED.replace("GIVEN", given))
     assert [each.rpartition("; ")[2] for each in messages] == found
+
+
+MEANS = """def means():
+    found = {}
+    for split in ("train", "val"):
+        out = torch.zeros(3)
+        FILLS
+    return found
+losses = means()
+print(losses["train"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("fills", "stops"),
+    [
+        ("out.mean()", ["the run stops before step 1: KeyError: 'train'"]),
+        ("found[split] = out.mean()", []),
+        ("found.update({split: out.mean()})", []),
+        ("nn.init.zeros_(found)", []),  # whoever it is handed to may fill it
+        ("found = dict(train=1)", []),
+    ],
+)
+def test_a_key_of_a_dictionary_that_a_function_returns(
+    fills: str, stops: list[str], setup: Setup, tmp_path: Path
+) -> None:
+    line = MEANS.replace("FILLS", fills)
+    assert said(setup, tmp_path, line) == stops
