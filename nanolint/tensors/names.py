@@ -12,6 +12,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from nanolint.tensors.dtypes import DTYPES
 from nanolint.tensors.ops import (
     activations,
     attention,
@@ -34,6 +35,7 @@ from nanolint.tensors.ops import (
     parts,
     pointwise,
     reductions,
+    registry,
     scans,
     sorting,
     unary,
@@ -65,65 +67,64 @@ def _own(module: ModuleType, names: str) -> dict[str, Function]:
     return {name: getattr(module, name) for name in names.split()}
 
 
-def _in_place(module: ModuleType, names: str) -> dict[str, Function]:
+def _in_place(names: str) -> dict[str, Function]:
     """The operations in place that no backward pass goes through, by PyTorch's names."""
-    return {f"{name}_": inplace.quietly_as(each) for name, each in _own(module, names).items()}
+    return {f"{name}_": inplace.quietly_as(EITHER[name]) for name in names.split()}
 
 
 def _each(function: Function, names: str) -> dict[str, Function]:
-    """One function by several names, told which."""
-    return {name: partial(function, how=name.strip("_")) for name in names.split()}
+    """One function by several names, told of which operation."""
+    ops = {name: getattr(registry, name.strip("_").upper()) for name in names.split()}
+    return {name: partial(function, op=op) for name, op in ops.items()}
 
 
 # torch.NAME(x, ...) and x.NAME(...).
 EITHER: dict[str, Function] = {
-    **_own(pointwise, "add sub rsub mul div floor_divide remainder fmod neg maximum minimum lerp"),
-    **_own(pointwise, "addcmul"),
+    **_own(pointwise, "add sub rsub mul div floor_divide neg lerp addcmul"),
+    **_each(pointwise.extremum, "maximum minimum"),
+    **_each(pointwise.remainder, "remainder fmod"),
     **_own(comparison, "bitwise_not masked_fill where clamp clamp_min clamp_max tril triu"),
     **_own(comparison, "isinf isfinite"),
-    **_own(unary, "exp exp2 expm1 log log2 log10 log1p logaddexp"),
-    **_own(unary, "sqrt rsqrt reciprocal sin cos tan abs erf erfc sinh cosh atan"),
-    "arctan": unary.atan,
-    **_own(unary, "logit asin acos asinh acosh atanh atan2"),
-    **{f"arc{name[1:]}": getattr(unary, name) for name in ("asin", "acos", "atan2")},
-    **{f"arc{name[1:]}": getattr(unary, name) for name in ("asinh", "acosh", "atanh")},
-    **_own(unary, "sign floor ceil round trunc pow square nan_to_num"),
+    **_own(unary, "exp exp2 expm1 log log1p logaddexp sqrt rsqrt reciprocal sin cos tan abs"),
+    **_own(unary, "logit asin acos atan atan2 atanh round pow square nan_to_num"),
+    **_each(unary.error, "erf erfc"),
+    **_each(unary.hyperbolic, "sinh cosh"),
+    **_each(unary.inverse_hyperbolic, "asinh acosh"),
+    **_each(unary.logarithm, "log2 log10"),
+    **_each(unary.in_steps, "sign floor ceil trunc"),
     **_own(activations, "sigmoid tanh relu"),
     **_own(reductions, "sum mean amax amin prod logsumexp any all norm"),
-    **_own(reductions, "var std var_mean"),
-    **_own(reductions, "count_nonzero"),
+    **_own(reductions, "var std var_mean count_nonzero"),
     **_own(scans, "cumsum cumprod"),
     **_own(sorting, "topk sort argsort max min argmax argmin multinomial bincount cummax cummin"),
     "kthvalue": sorting.kthvalue,
-    **_own(views, "reshape flatten unflatten transpose t permute unsqueeze squeeze"),
-    **_own(views, "movedim detach"),
+    **_own(views, "reshape flatten unflatten transpose t permute unsqueeze squeeze movedim detach"),
     **_own(parts, "narrow select split chunk unbind diagonal as_strided"),
     **_own(joining, "tile repeat_interleave roll flip"),
     **_own(indexing, "gather index_select scatter scatter_add index_add index_copy take_along_dim"),
     **_own(indexing, "masked_select nonzero unique"),
     "unique_consecutive": indexing.unique,
     "argwhere": indexing.nonzero,
-    **_own(linear, "matmul mm bmm addmm baddbmm outer"),
-    **_own(linear, "inner dot"),
+    **_own(linear, "matmul mm bmm addmm baddbmm outer inner dot"),
     **_own(loss, "softmax log_softmax"),
     **_each(comparison.compare, "eq ne lt le gt ge logical_and logical_or logical_xor"),
     **_each(comparison.bitwise, "bitwise_and bitwise_or bitwise_xor"),
     **_each(comparison.check, "logical_not isnan isneginf isposinf"),
     "subtract": pointwise.sub,
     "multiply": pointwise.mul,
-    "divide": pointwise.div,
-    "true_divide": pointwise.div,
+    **dict.fromkeys(("divide", "true_divide"), pointwise.div),
     "negative": pointwise.neg,
     "clip": comparison.clamp,
-    "swapaxes": views.transpose,
     "clone": conversion.clone,
-    "swapdims": views.transpose,
+    **dict.fromkeys(("swapaxes", "swapdims"), views.transpose),
     "ger": linear.outer,
     "bernoulli": draws.bernoulli,
     "concat": joining.cat,
     "moveaxis": views.movedim,
     "absolute": unary.abs,
 }
+for _name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh"):
+    EITHER[f"arc{_name}"] = EITHER[f"a{_name}"]
 
 # torch.NAME that are no methods; those in MAKERS want to be told a device.
 MAKERS: dict[str, Function] = {
@@ -153,8 +154,7 @@ FUNCTIONS: dict[str, Function] = {
     "empty_like": partial(creation.zeros_like, fill_value=None),
     **dict.fromkeys(("rand_like", "randn_like"), creation.rand_like),
     "_scaled_mm": linear.scaled_mm,
-    "dropout": activations.dropout,
-    "prelu": activations.prelu,
+    **_own(activations, "dropout prelu"),
     "rms_norm": normalization.rms_norm,
     "embedding": embedding.embedding,
 }
@@ -163,25 +163,20 @@ FUNCTIONS: dict[str, Function] = {
 EINOPS: dict[str, Function] = _own(einops, "rearrange repeat reduce einsum")
 
 # torch.linalg.NAME.
-LINALG: dict[str, Function] = {
-    "vector_norm": reductions.vector_norm,
-    "norm": reductions.linalg_norm,
-}
+LINALG = {"vector_norm": reductions.vector_norm, "norm": reductions.linalg_norm}
 
 # torch.nn.functional.NAME.
 FUNCTIONAL: dict[str, Function] = {
-    **_own(activations, "gelu silu mish softplus relu sigmoid tanh leaky_relu elu hardtanh"),
+    **_own(activations, "gelu softplus relu sigmoid tanh leaky_relu elu hardtanh"),
+    **_each(activations.smooth, "silu mish"),
     **_own(activations, "hardswish hardsigmoid selu softsign threshold logsigmoid glu"),
-    **_own(loss, "l1_loss kl_div cosine_similarity"),
-    **_own(loss, "binary_cross_entropy binary_cross_entropy_with_logits"),
-    "celu": activations.celu,
-    "prelu": activations.prelu,
-    **_own(loss, "softmin gumbel_softmax"),
-    **_own(loss, "softmax log_softmax cross_entropy nll_loss mse_loss smooth_l1_loss huber_loss"),
+    **_own(loss, "l1_loss kl_div binary_cross_entropy binary_cross_entropy_with_logits"),
+    **_own(activations, "celu prelu dropout"),
+    **_own(loss, "softmin gumbel_softmax softmax log_softmax cosine_similarity cross_entropy"),
+    **_own(loss, "nll_loss mse_loss smooth_l1_loss huber_loss"),
     **_own(linear_cross_entropy, "linear_cross_entropy"),
-    **_own(normalization, "layer_norm rms_norm"),
+    **_own(normalization, "layer_norm rms_norm batch_norm group_norm"),
     **_own(attention, "scaled_dot_product_attention"),
-    "dropout": activations.dropout,
     "embedding": embedding.embedding,
     "linear": linear.linear,
     "pad": joining.pad,
@@ -190,65 +185,61 @@ FUNCTIONAL: dict[str, Function] = {
     **_own(convolution, "conv1d conv2d conv_transpose2d"),
     **_later("pooling", "max_pool2d avg_pool2d adaptive_avg_pool2d adaptive_max_pool2d"),
     **_later("pooling", "interpolate dropout2d"),
-    **_own(normalization, "batch_norm group_norm"),
     "relu6": activations.hardtanh,
+}
+
+# x.NAME(), each with the type that it makes.
+CASTS = {
+    "bool": "bool",
+    "byte": "uint8",
+    "int": "int32",
+    "long": "int64",
+    "half": "float16",
+    "bfloat16": "bfloat16",
+    "float": "float32",
+    "double": "float64",
 }
 
 # x.NAME(...).
 METHODS: dict[str, Function] = {
     **EITHER,
-    **_own(views, "expand contiguous"),
+    **_own(views, "expand contiguous expand_as view_as reshape_as"),
     "unfold": parts.unfold,
-    **_own(joining, "repeat"),
-    **_own(conversion, "view to type_as float double half bfloat16 long int bool byte"),
+    **_own(joining, "repeat diff"),
+    **_own(conversion, "view to type_as"),
+    **{name: partial(views.cast, dtype=DTYPES[dtype]) for name, dtype in CASTS.items()},
     **_own(creation, "new_zeros new_full new_tensor"),
     "new_ones": partial(creation.new_zeros, fill_value=1),
     "new_empty": partial(creation.new_zeros, fill_value=None),
     **_own(inplace, "copy_ fill_ zero_ add_ sub_ mul_ div_ masked_fill_ addmm_ clamp_ relu_ lerp_"),
     **_own(inplace, "clamp_min_ clamp_max_"),
     **_own(inplace, "scatter_ scatter_add_ index_add_ index_copy_ index_put_"),
-    "index_fill_": inplace.quietly,
-    "fill_diagonal_": inplace.quietly,
     "clip_": inplace.clamp_,
     "mv": linear.matmul,
-    "diff": joining.diff,
     "broadcast_to": views.expand,
     "where": comparison.chosen,
     **_own(draws, "bernoulli_ normal_"),
     **{each: partial(draws.drawn_, how=each) for each in ("uniform_", "random_", "trunc_normal_")},
-    **_in_place(unary, "exp"),
-    **_in_place(unary, "sqrt rsqrt reciprocal abs sign pow square floor round"),
-    **_in_place(activations, "tanh sigmoid"),
-    **_in_place(pointwise, "neg"),
-    **_in_place(comparison, "tril triu"),
-    **dict.fromkeys(("addcmul_", "addcdiv_"), inplace.quietly),
+    **_in_place("exp sqrt rsqrt reciprocal abs sign pow square floor round neg"),
+    **_in_place("tanh sigmoid tril triu"),
+    **dict.fromkeys(["addcmul_", "addcdiv_", "index_fill_", "fill_diagonal_"], inplace.quietly),
     "type": conversion.to,
-    "expand_as": views.expand_as,
-    "view_as": views.view_as,
-    "reshape_as": views.reshape_as,
     "logsigmoid": activations.logsigmoid,
-    "__add__": pointwise.add,
-    "__radd__": pointwise.add,
-    "__iadd__": inplace.add_,
-    "__sub__": pointwise.sub,
+    **{f"__{name}__": EITHER[name] for name in ("add", "sub", "mul", "neg", "abs", "pow")},
+    **{f"__r{name}__": getattr(pointwise, name) for name in ("add", "mul")},
+    **{f"__i{name}__": getattr(inplace, f"{name}_") for name in ("add", "sub", "mul")},
+    "__matmul__": linear.matmul,
     "__rsub__": pointwise.rsub,
-    "__isub__": inplace.sub_,
-    "__mul__": pointwise.mul,
-    "__rmul__": pointwise.mul,
-    "__imul__": inplace.mul_,
     "__truediv__": pointwise.div,
     "__rtruediv__": unary.rdiv,
     "__itruediv__": inplace.div_,
     "__floordiv__": pointwise.floor_divide,
     "__mod__": pointwise.remainder,
-    "__pow__": unary.pow,
     "__rpow__": unary.rpow,
-    "__matmul__": linear.matmul,
-    "__neg__": pointwise.neg,
-    "__abs__": unary.abs,
     "__invert__": comparison.bitwise_not,
     **_each(comparison.compare, "__eq__ __ne__ __lt__ __le__ __gt__ __ge__"),
-    **_each(comparison.bitwise, "__and__ __or__ __xor__ __rand__ __ror__ __rxor__"),
+    **{f"__{name}__": EITHER[f"bitwise_{name}"] for name in ("and", "or", "xor")},
+    **{f"__r{name}__": EITHER[f"bitwise_{name}"] for name in ("and", "or", "xor")},
     "__getitem__": indexing.getitem,
     "__iter__": lambda x: iter(parts.unbind(x)),
     "__len__": lambda x: x.shape[0],
@@ -324,13 +315,10 @@ SIZES: dict[Callable[..., Any], str] = {
 }
 
 # What says which values there are, and of how many bytes nothing.
-OF_VALUES: dict[Callable[..., Any], tuple[str, ...]] = {
-    unary.nan_to_num: ("posinf", "neginf"),
-}
+OF_VALUES: dict[Function, tuple[str, ...]] = {unary.nan_to_num: ("posinf", "neginf")}
 
-NAMING = frozenset(
-    {einops.rearrange, einops.reduce, einops.repeat}
-)  # whose words are the caller's own
+# Whose words are the caller's own.
+NAMING = frozenset({einops.rearrange, einops.reduce, einops.repeat})
 
 
 def worded(

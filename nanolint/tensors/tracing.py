@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nanolint.tensors.device import Device
     from nanolint.tensors.dtypes import Dtype, Number
     from nanolint.tensors.layout import Shape, Strides
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.role import Role
 
 Eager = TypeVar("Eager", bound="Callable[..., Any]")
@@ -45,7 +46,7 @@ class Tracer(Protocol):
 
     def elementwise(
         self,
-        label: str,
+        op: Op,
         operands: Sequence[Tensor | Number],
         shape: Shape,
         strides: Strides,
@@ -58,11 +59,11 @@ class Tracer(Protocol):
     def view(
         self, x: Tensor, how: tuple[Any, ...], shape: Shape, strides: Strides, role: Role
     ) -> Tensor:
-        """Another shape on x: ("view",), ("permute", *order), ("expand",), ("slice", dim, start,
-        length, step) or ("select", dim, index)."""
+        """Another shape on x: (VIEW,), (PERMUTE, *order), (EXPAND,), (SLICE, dim, start, step),
+        (SELECT, dim, index) or another view of the registry, with what it is given."""
 
     def create(
-        self, what: str, shape: Shape, dtype: Dtype, role: Role, value: str | None = None
+        self, op: Op, shape: Shape, dtype: Dtype, role: Role, value: str | None = None
     ) -> Tensor:
         """A tensor that depends on no other."""
 

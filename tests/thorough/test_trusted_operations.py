@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.inductor.derive import capture
 from nanolint.inductor.derive.operations import UNVERIFIED
+from nanolint.tensors.ops.registry import Op
 from tests.tables.operations import derived, recorded_entries
 from tests.tables.test_known_operations import FIRST
 from validation.record_compiled_operations import recorded
@@ -41,20 +42,20 @@ def test_nothing_that_is_trusted_is_smaller_than_pytorchs() -> None:
 def test_what_is_named_as_not_verified_is_held_by_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = dict(UNVERIFIED)
     monkeypatch.setattr(capture, "UNVERIFIED", {})
-    held, used = set[str](), set[str]()
+    held, used = set[str | Op](), set[str | Op]()
     call, elementwise = capture.Capture.call, capture.Capture.elementwise
 
     def called(self: Any, name: str, *others: Any) -> Any:
         used.add(name)
         return call(self, name, *others)
 
-    def on_elements(self: Any, label: str, *others: Any) -> Any:
-        used.add(label)
-        return elementwise(self, label, *others)
+    def on_elements(self: Any, op: Op, *others: Any) -> Any:
+        used.add(op)
+        return elementwise(self, op, *others)
 
     monkeypatch.setattr(capture.Capture, "call", called)
     monkeypatch.setattr(capture.Capture, "elementwise", on_elements)
-    everything, small, doubted = set[str](), set[str](), set[str]()
+    everything, small, doubted = set[str | Op](), set[str | Op](), set[str | Op]()
     rows = {row["name"]: row for row in recorded()}
     for name, case in FIRST.items():
         used.clear()

@@ -17,7 +17,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.inductor.derive.counting import away, operation_of, own_steps_of, steps_of
-from nanolint.inductor.derive.operations import TAKEN_APART
+from nanolint.inductor.derive.operations import PARTS, TAKEN_APART
 from nanolint.inductor.derive.uneven import (
     APART,
     QUOTIENT,
@@ -28,6 +28,7 @@ from nanolint.inductor.derive.uneven import (
 )
 from nanolint.inductor.graph import ALIGNMENT, LONGEST_UNPADDED
 from nanolint.tensors.layout import contiguous_strides, of_sizes, view_strides
+from nanolint.tensors.ops import registry as ops
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from nanolint.inductor.derive.operations import Operation
     from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.layout import Shape, Strides
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.role import Role
 
 SPLIT = "split"  # in the tag of what the parts of a sum read, before how many and `repeats`
@@ -186,7 +188,7 @@ def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) 
     memory, offset, strides, tag, _, apart = access
     if apart or step[-1] is APART:
         apart = *(apart or (strides, before)), step, after
-    is_known = len(strides) == len(before) and not (apart and step[0] == "unfold")
+    is_known = len(strides) == len(before) and not (apart and step[0] is ops.UNFOLD)
     moved = _moved(strides, step, before, after) if is_known else None
     if moved is not None and not tag:
         return Access(memory, offset + moved[0], moved[1], apart=apart)
@@ -194,9 +196,9 @@ def stepped(access: Access, step: tuple[Any, ...], before: Shape, after: Shape) 
     if along is not None:
         along = _depending(along, step, before, after)
     # One order after another is one order; a tag of what is joined ends otherwise.
-    is_order = step[0] == "permute" and bool(tag) and isinstance(tag[-2], tuple)
+    is_order = step[0] is ops.PERMUTE and bool(tag) and isinstance(tag[-2], tuple)
     if is_order and tag[-2][:1] == step[:1]:
-        tag, step = tag[:-2], ("permute", *(tag[-2][1 + dim] for dim in step[1:]))
+        tag, step = tag[:-2], (ops.PERMUTE, *(tag[-2][1 + dim] for dim in step[1:]))
     seen = *(tag or (strides, before)), step, after
     first = first_steps(seen) or (() if moved is None else moved[1])
     return Access(memory, offset, first, seen, along, apart)
@@ -207,17 +209,17 @@ def _depending(
 ) -> tuple[bool, ...]:
     """On which dimensions a place depends that depends on these, through a view."""
     kind = step[0]
-    if kind == "permute":
+    if kind is ops.PERMUTE:
         return tuple(along[dim] for dim in step[1:])
-    if kind == "expand":
+    if kind is ops.EXPAND:
         missing = len(after) - len(before)
         kept = zip(before, along, after[missing:], strict=True)
         return (*(False,) * missing, *(on and size == wanted for size, on, wanted in kept))
-    if kind == "slice":
+    if kind is ops.SLICE:
         return along
-    if kind == "select":
+    if kind is ops.SELECT:
         return (*along[: step[1]], *along[step[1] + 1 :])
-    return _folded(along, before, after) if kind == "view" else (True,) * len(after)
+    return _folded(along, before, after) if kind is ops.VIEW else (True,) * len(after)
 
 
 def _folded(along: tuple[bool, ...], before: Shape, after: Shape) -> tuple[bool, ...]:
@@ -240,25 +242,25 @@ def _moved(
     strides: Strides, step: tuple[Any, ...], before: Shape, after: Shape
 ) -> tuple[int, Strides] | None:
     kind = step[0]
-    if kind == "view":
+    if kind is ops.VIEW:
         found = view_strides(before, strides, after)
         return None if found is None else (0, found)
-    if kind == "permute":
+    if kind is ops.PERMUTE:
         return 0, tuple(strides[dim] for dim in step[1:])
-    if kind == "expand":
+    if kind is ops.EXPAND:
         missing = len(after) - len(before)
         return 0, (0,) * missing + tuple(
             0 if size == 1 and wanted != 1 else stride
             for size, stride, wanted in zip(before, strides, after[missing:], strict=True)
         )
-    if kind == "unfold":  # lowering.py, ``unfold``: a place is the sum of two
+    if kind is ops.UNFOLD:  # lowering.py, ``unfold``: a place is the sum of two
         dim, _, by = step[1:4]
         return 0, (*strides[:dim], strides[dim] * by, *strides[dim + 1 :], strides[dim])
-    if kind not in {"slice", "select"}:  # a diagonal
+    if kind not in PARTS:  # a diagonal
         return None
     dim, start = step[1], step[2]
     offset = start * strides[dim]
-    if kind == "slice":
+    if kind is ops.SLICE:
         return offset, (*strides[:dim], strides[dim] * step[3], *strides[dim + 1 :])
     return offset, (*strides[:dim], *strides[dim + 1 :])
 
@@ -284,7 +286,7 @@ def _in_order(steps: Strides, shape: Shape, strides: Strides) -> Strides:
 
 def broadcast(access: Access, before: Shape, after: Shape) -> Access:
     """The access repeated to a larger shape."""
-    return access if before == after else stepped(access, ("expand",), before, after)
+    return access if before == after else stepped(access, (ops.EXPAND,), before, after)
 
 
 MOST_STEPS = 30  # _realize_opcount_threshold_default in torch/_inductor/config.py
@@ -371,12 +373,12 @@ class Value:
         """Whether it is a slice of what is no memory, which it reads by the places that are its own
         in the whole (ir.py, ``SliceView``)."""
         last, _ = self.views[-1] if self.views else ((), ())
-        return self.box.memory is None and last[:2] == ("slice", dim)
+        return self.box.memory is None and last[:2] == (ops.SLICE, dim)
 
     @property
     def whole(self) -> int | None:
         """Returns the number of elements of the box, if it is seen in another shape."""
-        is_reshaped = any(step[0] == "view" for step, _ in self.views)
+        is_reshaped = any(step[0] is ops.VIEW for step, _ in self.views)
         return prod(self.box.shape) if is_reshaped else None
 
     @property
@@ -387,13 +389,13 @@ class Value:
         found, before = self.box.steps, self.box.shape
         whole: int | None = None
         for step, shape in self.views:
-            if step[0] in {"slice", "select"}:
+            if step[0] in PARTS:
                 kind, dim, start, *_ = step
                 assert isinstance(dim, int)
-                is_cut = kind == "slice" and shape != before
-                by = start if kind == "slice" else (kind, start)
+                is_cut = kind is ops.SLICE and shape != before
+                by = start if kind is ops.SLICE else (kind, start)
                 found = away(found, before, dim, by, whole, is_cut=is_cut)
-            elif step[0] == "view":
+            elif step[0] is ops.VIEW:
                 whole = prod(self.box.shape)
             before = shape
         return found
@@ -429,9 +431,10 @@ def memory_of(value: Value) -> Memory:
     return value.box.memory
 
 
-def what_of(box: Box) -> str:
+def op_of(box: Box) -> Op | None:
+    """Returns the operation that a kernel of loops is launched for; None for a copy."""
     made = max(map(operation_of, box.steps), key=lambda each: each.number, default=None)
-    return "copy" if made is None else made.name
+    return None if made is None else made.op
 
 
 def loop_order(

@@ -26,13 +26,12 @@ from nanolint.inductor.derive.access import (
     memory_of,
     stepped,
 )
-from nanolint.inductor.derive.counting import ATTENTION, operation_of
+from nanolint.inductor.derive.counting import ATTENTION, ATTENTION_BACKWARD, operation_of
 from nanolint.inductor.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.inductor.derive.operations import (
     BIASED,
     FALLS_BACK,
     INPUT,
-    POINTWISE,
     PRODUCTS,
     PUTS,
     STATE_FIRST,
@@ -42,12 +41,14 @@ from nanolint.inductor.derive.realizing import Realizing
 from nanolint.tensors.device import NotDerived
 from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.layout import contiguous_strides
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.linear import is_readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from nanolint.tensors.layout import Shape, Strides
+    from nanolint.tensors.ops.registry import Op
 
 
 def over(index: Value, each: Operation, shape: Shape | None = None) -> Iterable[Access]:
@@ -71,7 +72,7 @@ def over(index: Value, each: Operation, shape: Shape | None = None) -> Iterable[
 
 def _first_looked_up(each: Operation) -> int:
     """The first of the dimensions that indices take the place of."""
-    if each.name != "index":
+    if each.op is not ops.INDEX:
         return 0
     (dims,) = each.settings
     assert isinstance(dims, tuple) and isinstance(dims[0], int)
@@ -80,8 +81,8 @@ def _first_looked_up(each: Operation) -> int:
 
 def rows_in_order(table: Access, index: Value, each: Operation) -> Access | None:
     """A table whose rows are read in order, by an index that is a row's own number."""
-    steps = {operation_of(each).name for each in index.steps}
-    if steps != {"arange"} or index.box.reads or each.name != "embedding" or table.tag:
+    steps = {operation_of(each).op for each in index.steps}
+    if steps != {ops.ARANGE} or index.box.reads or each.op is not ops.EMBEDDING or table.tag:
         return None
     down, across = table.strides
     lead = [down if size != 1 else 0 for size in index.shape]
@@ -92,7 +93,7 @@ def rows_in_order(table: Access, index: Value, each: Operation) -> Access | None
 
 def beside_index(table: Access, each: Operation) -> Access | None:
     """A table of which the same is gathered wherever the index leads."""
-    if each.name != "gather" or table.tag or not table.strides:
+    if each.op is not ops.GATHER or table.tag or not table.strides:
         return None
     (dim,) = each.settings
     assert isinstance(dim, int)
@@ -106,11 +107,11 @@ def part_of(each: Operation, value: Value) -> Callable[[Access], Access] | None:
     assert isinstance(dim, int)
     if not isinstance(start, int) or start < 0:
         return None
-    if kind == "select":
+    if kind is ops.SELECT:
         return lambda it: _put_at(it, dim)
-    if kind == "slice" and each.of[0].shape[dim] == 1 and not value.is_cut_along(dim):
+    if kind is ops.SLICE and each.of[0].shape[dim] == 1 and not value.is_cut_along(dim):
         return lambda it: it if it.tag else _alike_along(it, dim)
-    if kind == "slice" and rest == [1]:
+    if kind is ops.SLICE and rest == [1]:
         return lambda it: it if it.tag and not it.strides else _moved_by(it, dim, start)
     return None
 
@@ -160,7 +161,7 @@ def anywhere(access: Access, part: Value, joined: Operation) -> Access | None:
     dim = joined.settings[0]
     assert isinstance(dim, int)
     if access.tag and part.shape[dim] == 1:
-        return stepped(access, ("expand",), part.shape, joined.shape)
+        return stepped(access, (ops.EXPAND,), part.shape, joined.shape)
     if access.tag or (part.shape[dim] != 1 and access.strides[dim]):
         return None
     return access._replace(strides=(*access.strides[:dim], 0, *access.strides[dim + 1 :]))
@@ -179,14 +180,14 @@ def further(access: Access, padded: Operation) -> Access:
 
 def tagged(access: Access, place: int, each: Operation) -> Access:
     """How the operand at a place is read, at elements that no strides tell."""
-    tag = each.name, place, each.settings, access.offset, access.strides, each.shape
+    tag = each.op, place, each.settings, access.offset, access.strides, each.shape
     along = access.depends
     if along is not None and len(along) != len(each.shape):  # selected
         dim = each.settings[1]
         assert isinstance(dim, int)
         along = (*along[:dim], False, *along[dim:])
-    strides = access.strides if each.name in {"cat", "repeat in parts"} else ()
-    if each.name == "repeat in parts":  # an index in a dimension of one is 0
+    strides = access.strides if each.op in {ops.CAT, ops.REPEAT_PARTS} else ()
+    if each.op is ops.REPEAT_PARTS:  # an index in a dimension of one is 0
         sizes = each.of[0].shape
         if along is not None:
             along = tuple(on and size != 1 for on, size in zip(along, sizes, strict=True))
@@ -198,62 +199,62 @@ def tagged(access: Access, place: int, each: Operation) -> Access:
 def looked_up(index: Value) -> tuple[str, ...]:
     """Returns the name of the places that an index leads to: dependencies.py names them by how many
     steps came before, whatever was read."""
-    return *sorted(operation_of(each).name for each in index.steps), *(
+    return *sorted(operation_of(each).op.aten for each in index.steps), *(
         "load" for _ in index.loads()
     )
 
 
 SMALL, LEAST_ROWS = 5, 64  # fewer columns, and at least so many rows
-COPYING = PRODUCTS - {"scaled_mm"}  # what cuBLAS cannot read as it lies
-BATCHED = frozenset({"bmm", "baddbmm"})  # which look at the strides of one row, too
-OTHERS = frozenset({"convolution", "index_add", "multinomial"})  # library calls with one result
-NAMED_RESULTS = {"flash": 5, "efficient": 4}  # with the state on the host, and debug_attn_mask
+COPYING = PRODUCTS - {ops.SCALED_MM}  # what cuBLAS cannot read as it lies
+BATCHED = frozenset({ops.BMM, ops.BADDBMM})  # which look at the strides of one row, too
+OTHERS = frozenset({ops.CONVOLUTION, ops.INDEX_ADD, ops.MULTINOMIAL})  # with one result
+NAMED_RESULTS = {ops.FLASH: 5, ops.EFFICIENT: 4}  # with the state on the host, and debug_attn_mask
 # Results that lie as an argument does in memory, by their places (torch/_meta_registrations.py,
 # ``empty_like``).
 LYING_AS = {
-    "flash": {0: 0}, "flash backward": {0: 1, 1: 2, 2: 3},
-    "cudnn": {0: 0}, "cudnn backward": {0: 1, 1: 2, 2: 3},
+    ops.FLASH: {0: 0}, ops.FLASH_BACKWARD: {0: 1, 1: 2, 2: 3},
+    ops.CUDNN: {0: 0}, ops.CUDNN_BACKWARD: {0: 1, 1: 2, 2: 3},
 }  # fmt: skip
-FLEXIBLE = frozenset({"mm", "addmm"})  # kernel/mm.py: those whose rows Inductor may lay apart
+FLEXIBLE = frozenset({ops.MM, ops.ADDMM})  # kernel/mm.py: those whose rows Inductor may lay apart
 
 
 class Calling(Realizing):
     """Lowers what no kernel of loops makes."""
 
     def _call(self, each: Operation) -> Value:
-        if each.name in PUTS:
+        if each.op in PUTS:
             return self._put(each)
-        if each.name == "assert":
+        if each.op is ops.ASSERT:
             return self._asserted(each)
         if each in self._sums_of_products:  # made where it is added
             return Value(self._empty(each), each.shape)
-        if each.name in BIASED and self._adds_later(each):
+        if each.op in BIASED and self._adds_later(each):
             return self._unfused(each)
-        if each.name == "mm" and self._inductor.multiplies_small and _is_small(each):
+        if each.op is ops.MM and self._inductor.multiplies_small and _is_small(each):
             return self._multiplied(each)
         sources = [*each.of]
         values = [self.values[source] for source in sources]
-        if each.name in BIASED:  # the bias last
+        if each.op in BIASED:  # the bias last
             values.append(values.pop(0))
             sources.append(sources.pop(0))
         pairs = list(zip(values, sources, strict=True))
         late = [value.box for value in values if value.box.memory is None]
-        if each.name.split()[0] in ATTENTION and each not in self._seeded:
-            masks = sources[3:] if each.name == "efficient" else ()
+        if each.op in ATTENTION | ATTENTION_BACKWARD and each not in self._seeded:
+            masks = sources[3:] if each.op is ops.EFFICIENT else ()
             values = [self._exact(*pair, is_mask=pair[1] in masks) for pair in pairs]
         else:
             values = [self._reachable(*pair) for pair in pairs]
             if each in self._seeded:
                 self._seen_before.update(late)
-        if each.name == "convolution backward":
+        if each.op is ops.CONVOLUTION_BACKWARD:
             values = [self._ordered(*pair) for pair in zip(values, sources, strict=True)]
         reads = [dependency_on(memory_of(value), 0, (), ()) for value in values]
         if each.parts:
             return self._several(each, values, reads)
-        if each.name not in PRODUCTS | OTHERS:
-            raise NotDerived(each.name)
-        factors = values[:2] if each.name in COPYING else ()
-        return self._product(each, reads, factors, late=late if each.name in BATCHED else ())
+        if each.op not in PRODUCTS | OTHERS:
+            raise NotDerived(each.op.aten)
+        factors = values[:2] if each.op in COPYING else ()
+        return self._product(each, reads, factors, late=late if each.op in BATCHED else ())
 
     def _multiplied(self, each: Operation) -> Value:
         """A product that is a short sum of products, computed where it is read."""
@@ -304,8 +305,8 @@ class Calling(Realizing):
         for dim, stride in enumerate(source.strides):
             if not stride:
                 once = (*once[:dim], 1, *once[dim + 1 :])
-                value = value.viewed(("slice", dim, 0, 1), once)
-        return self._copied(value, source).viewed(("expand",), source.shape)
+                value = value.viewed((ops.SLICE, dim, 0, 1), once)
+        return self._copied(value, source).viewed((ops.EXPAND,), source.shape)
 
     def _ordered(self, value: Value, source: Operation) -> Value:
         """Copied where it does not lie in order (``ExternKernel.require_stride_order``)."""
@@ -321,15 +322,15 @@ class Calling(Realizing):
         each: Operation,
         reads: Sequence[object],
         factors: Sequence[Value],
-        what: str = "",
+        op: Op | None = None,
         late: Sequence[Box] = (),
     ) -> Value:
         """``late`` became memory for it, behind their views."""
-        pads = each.name in FLEXIBLE and each not in self._dense and not self._keeps_order(each)
+        pads = each.op in FLEXIBLE and each not in self._dense and not self._keeps_order(each)
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
         write = dependency(Access(memory, 0, memory.strides), each.shape)
-        kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), what=what or each.name)  # type: ignore[arg-type]
-        kernel.product = each.name not in OTHERS
+        kernel = Kernel(LIBRARY, tuple(reads), (write,), prod(each.shape), op=op or each.op)  # type: ignore[arg-type]
+        kernel.product = each.op not in OTHERS
         copies = [
             _copy(value, each)
             for value in reversed(factors)
@@ -344,9 +345,9 @@ class Calling(Realizing):
     def _adds_later(self, each: Operation) -> bool:
         """Whether the bias is added where the product is read: ``should_prefer_unfused_addmm``."""
         keeps = each.dtype.itemsize == 2 and self._inductor.keeps_half_biases
-        if each.name == "baddbmm" and each.of[0].shape == each.shape:
+        if each.op is ops.BADDBMM and each.of[0].shape == each.shape:
             return False
-        keeps = keeps or (each.name == "baddbmm" and not self._inductor.adds_apart)
+        keeps = keeps or (each.op is ops.BADDBMM and not self._inductor.adds_apart)
         return not keeps and self._is_read_by_elements(each)
 
     def _unfused(self, each: Operation) -> Value:
@@ -354,8 +355,8 @@ class Calling(Realizing):
         for value in factors:
             self.realize(value.box)
         reads = [dependency_on(memory_of(value), 0, (), ()) for value in factors]
-        what = "mm" if each.name == "addmm" else "bmm"
-        product = self._product(each, reads, factors, what)
+        op = ops.MM if each.op is ops.ADDMM else ops.BMM
+        product = self._product(each, reads, factors, op)
         added = [broadcast(access, bias.shape, each.shape) for access in bias.loads()]
         return inlined(each, (*product.loads(), *added), bias.steps | {each})
 
@@ -368,11 +369,11 @@ class Calling(Realizing):
         if not self._inductor.adds_in_product:
             return
         for each in reversed(operations):
-            if each.name != "sum" or each.kind != POINTWISE or len(set(each.of)) != 2:
+            if each.op is not ops.ADD or len(set(each.of)) != 2:
                 continue
             for factor in reversed(each.of):
                 if (
-                    factor.name == "mm"
+                    factor.op is ops.MM
                     and factor in self._own
                     and factor not in self._outputs
                     and len(self._users[factor]) == 1
@@ -404,7 +405,7 @@ class Calling(Realizing):
         return self._product(each, reads, factors)
 
     def _several(self, each: Operation, values: Sequence[Value], reads: Sequence[object]) -> Value:
-        kernel = Kernel(LIBRARY, tuple(reads), (), 1, what=each.name)  # type: ignore[arg-type]
+        kernel = Kernel(LIBRARY, tuple(reads), (), 1, op=each.op)  # type: ignore[arg-type]
         self._add(kernel)
         elements = []
         unused = [part for part in each.parts if part not in self._own and part.nbytes]
@@ -421,7 +422,7 @@ class Calling(Realizing):
             memory.part = True
             elements.append(memory)
             write = dependency(Access(memory, 0, memory.strides), part.shape)
-            taken = Kernel(LIBRARY, (), (write,), 1, what="getitem")
+            taken = Kernel(LIBRARY, (), (write,), 1, op=ops.GETITEM)
             taken.after = (kernel,)
             self._add(taken)
             box = Box(part.shape, strides, part.dtype, part.role)
@@ -430,7 +431,7 @@ class Calling(Realizing):
         if STATE_FIRST in each.settings:
             elements.sort(key=lambda memory: memory.dtype is not INT64)
         kernel.elements = tuple(elements)
-        self._unread += NAMED_RESULTS.get(each.name, len(each.parts)) - len(each.parts)
+        self._unread += NAMED_RESULTS.get(each.op, len(each.parts)) - len(each.parts)
         return self.values.get(each.parts[0]) or Value(self._empty(each), ())
 
     def _scratch(self, each: Operation) -> list[Memory]:
@@ -455,7 +456,7 @@ class Calling(Realizing):
     def _put(self, each: Operation) -> Value:
         """Zeros, or a copy of what is there, and a kernel that writes into it by index."""
         before: list[Dependency] = []
-        if each.name == "put":
+        if each.op is ops.INDEX_PUT:
             first, *rest = (self.values[it] for it in each.of)
             before = [dependency(access, each.shape) for access in first.loads()]
             count = 1 if len(rest) == 1 else len(rest) - 1
@@ -469,7 +470,7 @@ class Calling(Realizing):
         pads = each not in self._dense
         zeros = self._memory(each.shape, each.strides, each.dtype, each.role, pads=pads)
         write = dependency(Access(zeros, 0, zeros.strides), each.shape)
-        made = Kernel(LOOPS, before, (write,), prod(each.shape), what="zeros")
+        made = Kernel(LOOPS, before, (write,), prod(each.shape))
         self._add(made)
         kind = LOOPS
         if FALLS_BACK in each.settings:
@@ -480,9 +481,9 @@ class Calling(Realizing):
         read += [access for value in values for access in value.loads()]
         inwards = loop_order(read, shape) or range(len(shape) - 1, -1, -1)
         order = tuple(reversed(inwards))
-        loops, step = tuple([shape[dim] for dim in order]), ("permute", *order)
+        loops, step = tuple([shape[dim] for dim in order]), (ops.PERMUTE, *order)
         reads = [dependency(stepped(access, step, shape, loops), loops) for access in read]
-        kernel = Kernel(kind, reads, (), prod(shape), what="atomic sums")
+        kernel = Kernel(kind, reads, (), prod(shape), op=each.op)
         kernel.scratch = tuple(self._scratch(each))
         kernel.mutates, kernel.after = (zeros,), (made,)
         self._add(kernel)
@@ -506,7 +507,7 @@ def _is_readable(value: Value, *, is_late: bool) -> bool:
     shape, strides = value.shape[-2:], access.strides[-2:]
     before = (value.box.shape, *(shape for _, shape in value.views))
     if is_late and any(
-        step[0] != "expand" or one != other
+        step[0] is not ops.EXPAND or one != other
         for (step, other), one in zip(value.views, before, strict=False)
     ):
         strides = tuple([0 if size == 1 else by for size, by in zip(shape, strides, strict=True)])
@@ -520,7 +521,7 @@ def _copy(value: Value, of: Operation) -> Memory:
 
 def _strides_of(each: Operation, values: Sequence[Value], place: int) -> Strides:
     """Of a result: what it lies as may lie otherwise in memory than was traced."""
-    part, source = each.parts[place], LYING_AS.get(each.name, {}).get(place)
+    part, source = each.parts[place], LYING_AS.get(each.op, {}).get(place)
     if source is None or each.of[source].strides != part.strides:
         return part.strides
     (access,) = values[source].loads()

@@ -6,14 +6,8 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from nanolint.inductor.derive.counting import is_half, nodes_in, steps_in
+from nanolint.inductor.derive.counting import is_half, nodes_in
 from nanolint.inductor.derive.operations import (
-    GETITEM,
-    INPUT,
-    POINTWISE,
-    RANDOM,
-    REDUCTION,
-    SEED,
     UNVERIFIED,
     VIEW,
     Operation,
@@ -24,6 +18,7 @@ from nanolint.tensors.autograd import Leaf
 from nanolint.tensors.device import NotDerived, NotTraced, NotVerified
 from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.layout import contiguous_strides
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.pointwise import add
 from nanolint.tensors.ops.views import cast, view
 from nanolint.tensors.role import placed
@@ -35,6 +30,7 @@ if TYPE_CHECKING:
     from nanolint.tensors.device import Device
     from nanolint.tensors.dtypes import Dtype, Number
     from nanolint.tensors.layout import Shape, Strides
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.role import Role
 
 
@@ -61,7 +57,7 @@ class Landing(Writing):
         kept = tuple(1 if dim in over else size for dim, size in enumerate(x.shape))
         if over:
             wide = FLOAT32 if is_half(dtype) and self.half is not None else dtype
-            x = self.make("sum", REDUCTION, (x,), kept, wide, role.gradient, over)
+            x = self.make(ops.SUM, (x,), kept, wide, role.gradient, over)
         return cast(view(x, shape) if lead else x, dtype, role.gradient)
 
     def sum(self, old: Tensor, new: Tensor) -> Tensor:
@@ -143,7 +139,7 @@ class Capture(Landing):
         if known is None:
             if x.is_view and id(x) not in self._given:  # by a way that nobody told
                 raise NotTraced("a view of what is given")
-            made = Operation("input", INPUT, (), x.shape, x.strides, x.dtype, x.role)
+            made = Operation(ops.INPUT, (), x.shape, x.strides, x.dtype, x.role)
             known = self._inputs[id(x)] = x, self.graph.add(made)
             if x.node is not None:
                 self._learn(x, x.node)
@@ -182,21 +178,20 @@ class Capture(Landing):
 
     def make(
         self,
-        name: str,
-        kind: int,
+        op: Op,
         of: Sequence[Tensor],
         shape: Shape,
         dtype: Dtype,
         role: Role,
         *settings: Any,
         strides: Strides | None = None,
-        cost: int = 1,
+        cost: int | None = None,
         numbers: Sequence[Number] = (),
     ) -> Traced:
         """A new operation, and its result."""
         strides = contiguous_strides(shape) if strides is None else strides
         sources = [self.of(each) for each in of]
-        made = Operation(name, kind, sources, shape, strides, dtype, role, settings, cost)
+        made = Operation(op, sources, shape, strides, dtype, role, settings, cost)
         made.numbers = tuple(numbers)
         found = Traced(self.device, self.added(made))
         if of and all(each.device is not self.device for each in of):
@@ -220,8 +215,7 @@ class Capture(Landing):
 
     def several(
         self,
-        name: str,
-        kind: int,
+        op: Op,
         of: Sequence[Tensor],
         results: Sequence[tuple[Shape, Strides | None, Dtype, Role]],
         *settings: Any,
@@ -231,13 +225,13 @@ class Capture(Landing):
         """An operation with several results."""
         first = results[0]
         sources = [self.of(each) for each in of]
-        whole = Operation(name, kind, sources, (), (), first[2], first[3], settings)
+        whole = Operation(op, sources, (), (), first[2], first[3], settings)
         whole.scratch, whole.ahead = scratch, ahead
         self.added(whole)
         found = []
         for place, (shape, strides, dtype, role) in enumerate(results):
             strides = contiguous_strides(shape) if strides is None else strides
-            part = Operation("getitem", GETITEM, (whole,), shape, strides, dtype, role, (place,))
+            part = Operation(ops.GETITEM, (whole,), shape, strides, dtype, role, (place,))
             found.append(Traced(self.device, self.added(part)))
         whole.parts = tuple(each.made for each in found)
         return found
@@ -266,7 +260,7 @@ class Capture(Landing):
 
     def elementwise(
         self,
-        label: str,
+        op: Op,
         operands: Sequence[Tensor | Number],
         shape: Shape,
         strides: Strides,
@@ -275,47 +269,46 @@ class Capture(Landing):
         how: str,
     ) -> Tensor:
         """An operation on elements: numbers and ``how`` are settings. Raises NotVerified."""
-        if label in UNVERIFIED:
-            raise NotVerified(UNVERIFIED[label])
+        if op in UNVERIFIED:
+            raise NotVerified(UNVERIFIED[op])
         tensors = [each for each in operands if isinstance(each, Tensor)]
         known = tuple(None if isinstance(each, Tensor) else each for each in operands)
         settings = (*known, how) if how else known
         found = self.make(
-            label, POINTWISE, tensors, shape, dtype, role, *settings, strides=strides,
-            cost=steps_in(label, how, dtype), numbers=[each for each in known if each is not None],
+            op, tensors, shape, dtype, role, *settings, strides=strides,
+            cost=op.steps + op.casts * is_half(dtype),
+            numbers=[each for each in known if each is not None],
         )  # fmt: skip
-        found.made.nodes, found.made.all_nodes = nodes_in(label, how, dtype)
+        found.made.nodes, found.made.all_nodes = nodes_in(op, dtype)
         return found
 
     def view(
         self, x: Tensor, how: tuple[Any, ...], shape: Shape, strides: Strides, role: Role
     ) -> Tensor:
         """Returns a view; the place of a part is made up if it is not known."""
-        kind, *settings = how
+        op, *settings = how
         if None in settings:
             settings = [-next(self._unknown) if each is None else each for each in settings]
         source = self.of(x)
-        made = Operation(
-            kind, VIEW, (source,), shape, strides, source.dtype, role, tuple(settings), 0
-        )
+        made = Operation(op, (source,), shape, strides, source.dtype, role, tuple(settings))
         base = x if isinstance(x, Traced) else None
-        found = Traced(self.device, self.added(made), role, base, (kind, *settings))
+        found = Traced(self.device, self.added(made), role, base, (op, *settings))
         found.is_view, found.device = True, x.device
         return found
 
     def create(
-        self, what: str, shape: Shape, dtype: Dtype, role: Role, value: str | None = None
+        self, op: Op, shape: Shape, dtype: Dtype, role: Role, value: str | None = None
     ) -> Tensor:
         """A tensor that depends on no other, or on a seed."""
-        if what == "random":
+        if op is ops.RANDOM:
             return self.random(shape, role)
-        return self.make(what, POINTWISE, (), shape, dtype, role, value)
+        return self.make(op, (), shape, dtype, role, value)
 
     def random(self, shape: Shape, role: Role) -> Traced:
         """Random numbers, of a seed of their own."""
         count = len(self.graph.all)
-        seed = self.make(SEED, RANDOM, (), (), INT64, role.made("seeds"), count)
-        return self.make("random", RANDOM, (seed,), shape, FLOAT32, role)
+        seed = self.make(ops.SEED, (), (), INT64, role.made("seeds"), count)
+        return self.make(ops.RANDOM, (seed,), shape, FLOAT32, role)
 
     def call(self, name: str, arguments: Any, named: Any) -> Any:
         """An operation by its formula. Raises NotTraced."""

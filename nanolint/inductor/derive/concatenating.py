@@ -13,6 +13,7 @@ from nanolint.inductor.derive.kernels import LIBRARY, SUMS, Kernel
 from nanolint.inductor.derive.operations import REDUCTION, VIEW, Operation
 from nanolint.inductor.derive.realizing import OTHER_READERS, Realizing
 from nanolint.tensors.layout import contiguous_strides
+from nanolint.tensors.ops import registry as ops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_JOINED = 8  # max_complex_pointwise_cat_inputs
 # ``additional_pointwise_ops``: these read their parts element by element, too.
-OTHERS = OTHER_READERS - {"cat", "pad"}
+OTHERS = OTHER_READERS - {ops.CAT, ops.PAD}
 
 
 # Of 56 traces of such models (2.9, 2.13 and 2.15) 55 are equal, and one is 0.02 % too low.
@@ -36,9 +37,9 @@ class Concatenating(Realizing):
 
     def _parts(self, each: Operation, values: Sequence[Value]) -> Sequence[Value]:
         """What is joined; nothing where it is no concatenation."""
-        if each.name == "cat":
+        if each.op is ops.CAT:
             return values
-        if each.name != "pad" or not self._inductor.keeps_shared_parts:
+        if each.op is not ops.PAD or not self._inductor.keeps_shared_parts:
             return ()
         (value,) = values
         before, after = each.settings[::2], each.settings[1::2]
@@ -78,7 +79,7 @@ class Concatenating(Realizing):
         if memory.of is None or memory in self._fixed:
             return False
         kernel = self.kernels[memory.of]
-        return kernel.kind != LIBRARY or kernel.what in FLEXIBLE
+        return kernel.kind != LIBRARY or kernel.op in FLEXIBLE
 
     def _has_other_readers(self, each: Operation, values: Sequence[Value]) -> bool:
         """``any_input_has_multi_consumers``: who would compute a part once more."""
@@ -139,7 +140,7 @@ class Concatenating(Realizing):
             part.inside = whole
         depends = [dependency(Access(part, 0, part.strides), part.shape) for part in parts]
         write = dependency(Access(whole, 0, whole.strides), each.shape)
-        self._add(Kernel(LIBRARY, depends, (write,), prod(each.shape), what="cat"))
+        self._add(Kernel(LIBRARY, depends, (write,), prod(each.shape), op=ops.CAT))
         box = Box(each.shape, strides, each.dtype, each.role)
         box.memory = whole
         return Value(box, each.shape)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from nanolint.inductor.derive.operations import BIASED, PRODUCTS
 from nanolint.tensors.dtypes import FLOAT32
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.work import of_attention, of_convolution, of_product, swapped
 
 if TYPE_CHECKING:
@@ -24,49 +25,20 @@ if TYPE_CHECKING:
     from nanolint.tensors.device import Device
     from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.layout import Shape
+    from nanolint.tensors.ops.registry import Op
 
 
 PUT_SOMEWHERE = 6  # a part at a place that is not known
 
-# Of activations that are more than one step (torch/_decomp/decompositions.py), and of their
-# gradients; without what they read. Then the nodes of PyTorch's graph, on the shortest way and all.
-# In half precision they are computed in float32. Counted in PyTorch 2.15, as all steps are
-# (``inner_fn_opcount``).
-ACTIVATIONS = {
-    "GELU output": (8, 16, 2, 5),
-    "GELU output, tanh": (13, 23, 2, 9),
-    "SiLU output": (5, 7, 1, 4),
-    "softplus output": (5, 8, 1, 4),
-    "Mish output": (7, 14, 1, 6),
-    "ELU output": (4, 5, 1, 3),
-}
-# How often these make what they are of, and their gradients do.
-TIMES_MADE = {
-    "GELU output": (2, 4),
-    "GELU output, tanh": (5, 15),
-    "SiLU output": (2, 3),
-    "ELU output": (3, 2),
-}
-OTHER_GRADIENT = 14
 LARGEST_POWER = 32
-# Of a reduction that is more than a sum: by what it is divided.
-DIVIDED = {"mean": 2, "var_mean": 5, "variance": 6}
 # Those whose operands are brought to the type of the result before.
-CONVERTING = frozenset({"convert", "sum", "difference", "product", "quotient"})
+CONVERTING = frozenset({ops.CONVERT, ops.ADD, ops.ADDCMUL, ops.SUB, ops.MUL, ops.DIV})
 
 
-def _known(name: str) -> str:
-    """The activation without its numbers, unless it is one of its own."""
-    return name if name in ACTIVATIONS else name.partition(", ")[0]
-
-
-def nodes_in(label: str, how: str, result: Dtype) -> tuple[int, int]:
+def nodes_in(op: Op, result: Dtype) -> tuple[int, int]:
     """The nodes of PyTorch's graph: on the shortest way through an operation on elements, all."""
-    name = _known(f"{label}, {how}")
-    if name not in ACTIVATIONS:
-        return 1, 1
-    _, _, shortest, every = ACTIVATIONS[name]
-    casts = 2 * is_half(result)
+    shortest, every = op.nodes
+    casts = 2 * is_half(result) if every > 1 else 0
     return shortest + casts, every + casts
 
 
@@ -77,31 +49,14 @@ def is_half(dtype: Dtype) -> bool:
 
 def times_made(each: Operation, place: int) -> int:
     """How often an operation on elements makes what it is of: what is not memory, it makes anew
-    wherever its formula has it."""
-    how = each.settings[-1] if each.settings else ""
-    name = _known(f"{each.name}, {how}" if each.name else str(how))
-    forward, backward = TIMES_MADE.get(name, (1, 1))
-    return forward if each.name else backward if place else 1
+    wherever its formula has it. What comes back a gradient reads once."""
+    return each.op.times_made if place or len(each.of) == 1 else 1
 
 
 def uses(each: Operation, source: Operation) -> int:
     """How many nodes of PyTorch's graph read a source, of those that an operation on elements is:
-    of activations and their gradients at least two."""
-    label = each.name or (each.settings[-1] if each.settings else "")
-    is_activation = _known(str(label)) in ACTIVATIONS and source is each.of[-1]
-    return 2 if is_activation else 1
-
-
-def steps_in(label: str, how: str, result: Dtype) -> int:
-    """The steps of an operation on elements; "" is the gradient of one that ``how`` names."""
-    half = is_half(result)
-    name = _known(f"{label}, {how}" if label else how)
-    if name in ACTIVATIONS:
-        forward, backward, *_ = ACTIVATIONS[name]
-        return forward + 2 * half if label else backward + 3 * half
-    if not label:
-        return OTHER_GRADIENT
-    return 0 if label == "power" else 1  # ``_words`` counts its products
+    of activations that are several, and of their gradients, at least two."""
+    return 2 if each.op.casts and source is each.of[-1] else 1
 
 
 def _products_of(power: Operation) -> Iterator[object]:
@@ -218,7 +173,7 @@ def own_steps_of(operation: Operation) -> int:
 def _own(operation: Operation) -> tuple[int, tuple[tuple[object, ...], ...]]:
     """Its own steps, and the words of what it asks for; counted once."""
     if operation.asks is None:
-        is_word = operation.name == "convert" or (operation.name == "full" and operation.settings)
+        is_word = operation.op is ops.FULL and operation.settings
         own = 0 if is_word else operation.cost
         operation.asks = own, tuple(_words(operation))
     return operation.asks
@@ -238,28 +193,24 @@ def steps_of(steps: Iterable[Step]) -> int:
 
 
 # Of what is asked for: what is of an element, which another has of its own.
-OF_ELEMENTS = frozenset({"convert", "power"})
+OF_ELEMENTS = frozenset({ops.CONVERT, ops.POW})
 
 
 def _words(operation: Operation) -> Iterator[tuple[object, ...]]:
     """What it asks for beside its own step, each once for all that ask: by a word of its own."""
-    if operation.name in CONVERTING:
+    if operation.op in CONVERTING:
         for each in operation.of:
             if each.dtype is not operation.dtype:
-                yield "convert", each, operation.dtype
+                yield ops.CONVERT, each, operation.dtype
     for number in operation.numbers:  # lowering.py, ``promote_constants``; one over a divisor
         kind = operation.of[0].dtype if operation.of else operation.dtype
-        yield type(number) is int, number, kind, operation.name == "quotient"
-    if operation.name == "full" and operation.settings:
-        yield (
-            False,
-            _number(operation.settings[0]),
-            operation.dtype,
-            False,
-        )  # as one of an operation
-    if operation.name == "power":
-        yield from (("power", operation.of[0], each) for each in _products_of(operation))
-    if operation.name == "scatter part":
+        yield type(number) is int, number, kind, operation.op is ops.DIV
+    if operation.op is ops.FULL and operation.settings:
+        # As one of an operation.
+        yield False, _number(operation.settings[0]), operation.dtype, False
+    if operation.op is ops.POW:
+        yield from ((ops.POW, operation.of[0], each) for each in _products_of(operation))
+    if operation.op is ops.SCATTER_PART:
         yield from (("part", word) for word in _asked(operation))
 
 
@@ -283,7 +234,7 @@ def _asked(part: Operation) -> Iterator[object]:
     if not wholes:
         yield "zero", part.dtype
     yield place
-    if kind == "select":
+    if kind is ops.SELECT:
         yield "number", start
         yield place, "is", start
         return
@@ -305,8 +256,8 @@ def _asked(part: Operation) -> Iterator[object]:
     yield part, "masked"
 
 
-ATTENTION = frozenset({"flash", "efficient", "flash_three", "cudnn"})
-BACKWARD = " backward"
+ATTENTION = frozenset({ops.FLASH, ops.EFFICIENT, ops.FLASH_THREE, ops.CUDNN})
+ATTENTION_BACKWARD = frozenset({each.gradient for each in ATTENTION})
 
 
 def flops_of(operations: Iterable[Operation], device: Device) -> dict[str, int]:
@@ -315,24 +266,23 @@ def flops_of(operations: Iterable[Operation], device: Device) -> dict[str, int]:
     for each in operations:
         flops = _flops(each)
         if flops:
-            kind = device.kind_of(each.of[-1 if each.name in BIASED else 0].dtype)
+            kind = device.kind_of(each.of[-1 if each.op in BIASED else 0].dtype)
             found[kind] = found.get(kind, 0) + flops
     return found
 
 
 def _flops(each: Operation) -> int:
     shapes = [source.shape for source in each.of]
-    if each.name in PRODUCTS:
-        return of_product(each.shape, shapes[1 if each.name in BIASED else 0][-1])
-    called = each.name.removesuffix(BACKWARD)
-    is_backward = called != each.name
-    if called in ATTENTION:
+    if each.op in PRODUCTS:
+        return of_product(each.shape, shapes[1 if each.op in BIASED else 0][-1])
+    is_backward = each.op in ATTENTION_BACKWARD
+    if is_backward or each.op in ATTENTION:
         q, k, v = shapes[1:4] if is_backward else shapes[:3]
-        if called == "flash_three":
+        if each.op in {ops.FLASH_THREE, ops.FLASH_THREE_BACKWARD}:
             q, k, v = swapped(q), swapped(k), swapped(v)
         return of_attention(q, k, v, backward=is_backward)
-    if called == "convolution":
-        if not is_backward:
-            return of_convolution(each.shape, shapes[1])
+    if each.op is ops.CONVOLUTION:
+        return of_convolution(each.shape, shapes[1])
+    if each.op is ops.CONVOLUTION_BACKWARD:
         return len(each.parts) * of_convolution(shapes[0], shapes[2])
     return 0

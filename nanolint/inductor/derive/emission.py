@@ -19,6 +19,7 @@ from nanolint.tape.tape import Component
 from nanolint.tensors import layout
 from nanolint.tensors.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64, UINT8
 from nanolint.tensors.dtypes import BOOL as BOOLEAN
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.sums import scratch_bytes
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ class Emission:
         self._held = Held(self._readers, weighs=weighs_sums)
         for group in self._groups:
             for kernel in group.kernels:
-                if kernel.kind == LIBRARY and kernel.what == "cat":
+                if kernel.kind == LIBRARY and kernel.op is ops.CAT:
                     self._joined.update(write.memory for write in kernel.writes)
                 read = dict.fromkeys([read.memory.storage for read in kernel.reads])
                 self._read[kernel] = read
@@ -280,7 +281,7 @@ class Emission:
             self._emit_call(first)
             self._nodes[group] = self.graph.nodes[-1]
             return
-        if first.what == "getitem":
+        if first.op is ops.GETITEM:
             node = Node((), tuple([self._buffer(write.memory) for write in first.writes]))
             self.graph.nodes.append(node)
             return
@@ -316,7 +317,7 @@ class Emission:
             (write,) = first.writes
             shape = write.memory.shape
             together = layout.is_contiguous(shape, write.memory.strides) and shape[-1] > 1
-            node.biased = first.what == "addmm" and together
+            node.biased = first.op is ops.ADDMM and together
             copies = _scratch_of(first)
             half = len(copies) // 2
             workspace = self.graph.workspace(biased=node.biased)

@@ -36,10 +36,11 @@ from nanolint.inductor.derive.groups import (
 )
 from nanolint.inductor.derive.kernels import SUMS
 from nanolint.inductor.derive.loop_reordering import cut_as_sums, shared_in_other_loops
-from nanolint.inductor.derive.operations import POINTWISE, Operation, Operations
+from nanolint.inductor.derive.operations import Operation, Operations
 from nanolint.tape.symbolic import answer
 from nanolint.tape.turns import give_way
 from nanolint.tensors.dtypes import FLOAT32
+from nanolint.tensors.ops import registry as ops
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,12 +100,10 @@ def casts_first(each: Operation) -> bool:
 def cast_apart(graph: Operations, each: Operation) -> None:
     """Make the cast that an activation begins with an operation, which its gradient reads, too."""
     (source,) = each.of
-    cast = Operation(
-        "convert", POINTWISE, (source,), each.shape, each.strides, FLOAT32, source.role
-    )
+    cast = Operation(ops.CONVERT, (source,), each.shape, each.strides, FLOAT32, source.role)
     cast.region = each.region
     for user in source.users:
-        if user is each or each.name in user.settings:
+        if user is each or user.op is each.op.gradient:
             user.of = tuple(cast if one is source else one for one in user.of)
     each.nodes, each.all_nodes = each.nodes - 1, each.all_nodes - 1
     graph.all.insert(graph.all.index(each), cast)
@@ -114,7 +113,7 @@ MIXED_ELEMENTS = 5 << 20
 MIXED_ROWS = 4096
 MIXED_COLUMNS = 16384
 MIXED_READS = 10
-MIXED_SUMS = frozenset({"sum", "mean"})  # what divides a sum is another kernel's
+MIXED_SUMS = frozenset({ops.SUM, ops.MEAN})  # what divides a sum is another kernel's
 
 
 def are_mixed(one: Group, other: Group, *, tall: bool) -> bool:
@@ -149,7 +148,7 @@ def are_mixed(one: Group, other: Group, *, tall: bool) -> bool:
     if ncol > MIXED_COLUMNS or is_split(rows):
         return False
     sums = [each for each in columns.kernels if each.kind == SUMS]
-    return all(each.what.split()[0] in MIXED_SUMS for each in sums)
+    return all(each.op in MIXED_SUMS for each in sums)
 
 
 # torch/_inductor/config.py

@@ -36,30 +36,35 @@ from nanolint.inductor.derive.operations import (
     is_float,
 )
 from nanolint.inductor.derive.partition import share_seeds
-from nanolint.inductor.derive.reducing import take_out_factors
+from nanolint.inductor.derive.reducing import FACTORS, take_out_factors
 from nanolint.run.coverage import is_timed, of_timed
 from nanolint.tensors.dtypes import BOOL, FLOATING
 from nanolint.tensors.layout import is_contiguous
+from nanolint.tensors.ops import registry as ops
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 
     from nanolint.inductor.inductor import Inductor
+    from nanolint.tensors.ops.registry import Op
 
 
 Known: TypeAlias = "dict[Operation, float]"
 
 # ``UniformValueConstantFolder.view_op_packets``.
-SEEN = frozenset({"view", "slice", "expand", "permute"})
-SAME = frozenset({"convert", "clone"})
-OF_TWO: dict[str, Callable[[float, float], float]] = {
-    "sum": operator.add,
-    "difference": operator.sub,
-    "product": operator.mul,
-    "quotient": operator.truediv,
-}
-COMPARED: dict[str, Callable[[float, float], bool]] = {
-    name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")
+SEEN = frozenset({ops.VIEW, ops.SLICE, ops.EXPAND, ops.PERMUTE})
+SAME = frozenset({ops.CONVERT, ops.CLONE})
+OF_TWO: dict[Op, Callable[[float, float], float]] = {
+    ops.ADD: operator.add,
+    ops.SUB: operator.sub,
+    ops.MUL: operator.mul,
+    ops.DIV: operator.truediv,
+    ops.LT: operator.lt,
+    ops.LE: operator.le,
+    ops.GT: operator.gt,
+    ops.GE: operator.ge,
+    ops.EQ: operator.eq,
+    ops.NE: operator.ne,
 }
 
 
@@ -80,7 +85,7 @@ def fold_uniform(graph: Operations) -> Known:
     for each in made:
         number = known[each]
         exact = float(number) if each.dtype.kind >= FLOATING else int(number)
-        each.name, each.of, each.settings = "full", (), (repr(exact),)
+        each.op, each.of, each.settings = ops.FULL, (), (repr(exact),)
         each.numbers, each.cost = (), 1
     return known
 
@@ -94,7 +99,7 @@ def is_made_anew(each: Operation, known: Known, handed: Container[Operation] = (
     unseen, read = [base_of(each)], 0
     while unseen:
         of = unseen.pop()
-        views = [user for user in of.users if user.kind == VIEW and user.name in SEEN]
+        views = [user for user in of.users if user.kind == VIEW and user.op in SEEN]
         folded = [user for user in of.users if user.kind != VIEW and user in known]
         read += of in handed or len(views) + len(folded) < len(of.users)
         unseen += views
@@ -102,7 +107,7 @@ def is_made_anew(each: Operation, known: Known, handed: Container[Operation] = (
 
 
 def _number_of(each: Operation, known: Known) -> float | None:
-    if each.name == "full" and not each.of:
+    if each.op is ops.FULL and not each.of:
         try:
             return float(str(*each.settings))
         except ValueError:  # of something, or of what is no number
@@ -110,19 +115,18 @@ def _number_of(each: Operation, known: Known) -> float | None:
     if not each.of or any(source not in known for source in each.of):
         return None
     if each.kind == VIEW:
-        return known[each.of[0]] if each.name in SEEN else None
+        return known[each.of[0]] if each.op in SEEN else None
     if each.kind != POINTWISE:
         return None
-    if each.name in SAME:
+    if each.op in SAME:
         return _as_kept(each, known[each.of[0]])
     if len(each.settings) < 2:
         return None
     numbers = iter([known[source] for source in each.of])
     first, second, *how = each.settings
     one, other = (next(numbers) if it is None else it for it in (first, second))
-    work = COMPARED.get(str(*how)) if each.name == "comparison" else OF_TWO.get(each.name)
-    is_plain = each.name == "comparison" or how in ([], ["1"])
-    if work is None or not is_plain or not _are_real(one, other):
+    work = OF_TWO.get(each.op)
+    if work is None or how not in ([], ["1"]) or not _are_real(one, other):
         return None
     try:
         return _as_kept(each, work(one, other))  # type: ignore[arg-type]
@@ -167,13 +171,13 @@ def simplify(graph: Operations, inductor: Inductor, *, learns: bool = True) -> N
 # Sums, differences, products and quotients with a number that changes nothing: which, and whether
 # it may come first (joint_graph.py, ``constant_fold_uniform_value``).
 FULL = {0: [("0.0",), ("0",)], 1: [("1.0",), ("1",)]}  # the settings of what is full of a number
-IDLE = {"sum": (0, True), "difference": (0, False), "product": (1, True), "quotient": (1, False)}
+IDLE = {ops.ADD: (0, True), ops.SUB: (0, False), ops.MUL: (1, True), ops.DIV: (1, False)}
 
 
 def _is_idle(each: Operation) -> bool:
-    if each.name not in IDLE or each.kind != POINTWISE or len(each.settings) < 2:
+    if each.op not in IDLE or each.kind != POINTWISE or len(each.settings) < 2:
         return False
-    (number, may_be_first), (first, second, *how) = IDLE[each.name], each.settings
+    (number, may_be_first), (first, second, *how) = IDLE[each.op], each.settings
     is_first = first is not None
     known = first if is_first else second
     is_number = isinstance(known, (int, float)) and known == number
@@ -183,12 +187,12 @@ def _is_idle(each: Operation) -> bool:
 def _left(each: Operation, known: Known) -> Operation | None:
     """The operand that is left where the other is full of a number that changes nothing
     (joint_graph.py, ``remove_no_ops``); None where there is more to it."""
-    if each.name not in IDLE or each.kind != POINTWISE or len(each.of) != 2:
+    if each.op not in IDLE or each.kind != POINTWISE or len(each.of) != 2:
         return None
-    (number, may_be_first), (*_, how) = IDLE[each.name], (*each.settings, "1")
+    (number, may_be_first), (*_, how) = IDLE[each.op], (*each.settings, "1")
     for place in (0, 1) if may_be_first else (1,):
         of = base_of(each.of[place])
-        if of.name == "full" and of.settings in FULL[number] and how in {None, "1"}:
+        if of.op is ops.FULL and of.settings in FULL[number] and how in {None, "1"}:
             is_known = is_made_anew(each.of[place], known)
             is_alike = each.of[1 - place].shape == each.shape
             return each.of[1 - place] if is_known and is_alike else None
@@ -206,17 +210,17 @@ def _without_effect(
             if left.kind != INPUT or each not in graph.outputs:
                 found.append((each, left))
         elif left is not None and left.dtype is not each.dtype:
-            each.name, each.of, each.settings = "convert", (left,), ()
+            each.op, each.of, each.settings, each.cost = ops.CONVERT, (left,), (), 0
         if len(each.of) != 1:
             continue
         source = each.of[0]
         if source.kind == INPUT and each in graph.outputs:  # it would be handed out itself
             continue
-        if each.name == "clone" and each in handed and base_of(source) in handed:
+        if each.op is ops.CLONE and each in handed and base_of(source) in handed:
             continue  # two results would be one (post_grad.py, ``remove_noop_ops``)
         same = source.shape == each.shape and source.dtype is each.dtype
-        if (each.name == "clone" and same and source.strides == each.strides) or (
-            (each.kind == VIEW and each.name == "view" and same)
+        if (each.op is ops.CLONE and same and source.strides == each.strides) or (
+            (each.op is ops.VIEW and same)
             or (numbers and same and source.strides == each.strides and _is_idle(each))
         ):
             found.append((each, source))
@@ -233,16 +237,16 @@ def _shortened(graph: Operations, *, narrow: bool) -> dict[Operation, Operation]
             continue
         source = each.of[0]
         is_used_elsewhere = len(source.users) != 1 or source in handed
-        if len(source.of) != 1 or source.name != each.name or is_used_elsewhere:
+        if len(source.of) != 1 or source.op is not each.op or is_used_elsewhere:
             continue
         first = source.of[0]
-        if each.name == "view" and each.kind == VIEW and first.shape == each.shape:
+        if each.op is ops.VIEW and first.shape == each.shape:
             old[each] = first
-        elif each.name == "permute":
+        elif each.op is ops.PERMUTE:
             back = [source.settings[dim] for dim in each.settings]  # type: ignore[index]
             if back == list(range(len(back))):
                 old[each] = first
-        elif each.name == "convert" and is_float(source.dtype) and is_float(each.dtype):
+        elif each.op is ops.CONVERT and is_float(source.dtype) and is_float(each.dtype):
             widens = source.dtype.itemsize < each.dtype.itemsize
             if not narrow or (is_float(first.dtype) and not widens):
                 each.of = (first,)
@@ -256,7 +260,7 @@ def idle_casts(graph: Operations) -> dict[Operation, Operation]:
     return {
         each: each.of[0]
         for each in graph.all
-        if each.name == "convert"
+        if each.op is ops.CONVERT
         and each.dtype is each.of[0].dtype
         and not (each in handed and base_of(each.of[0]).kind == INPUT)
     }
@@ -274,13 +278,13 @@ def _twice(graph: Operations, *, apart: bool) -> dict[Operation, Operation]:
     alone = {base_of(each) for each in (*graph.outputs, *graph.gradients) if each is not None}
     for each in graph.all:
         each.of = tuple(old.get(source, source) for source in each.of)
-        if each.kind in {INPUT, RANDOM} or (each.kind == CALL and each.name in PUTS):
+        if each.kind in {INPUT, RANDOM} or (each.kind == CALL and each.op in PUTS):
             continue
         if base_of(each) in alone or _is_hidden(each, old):
             continue
         of = tuple(map(id, each.of))
         alike = each.shape, each.strides, each.dtype, each.settings
-        key = each.name, each.kind, of, *alike, each in needed
+        key = each.op, of, *alike, each in needed
         if known.setdefault(key, each) is not each:
             old[each] = known[key]
         elif each.kind == GETITEM:  # of one whose own was not needed
@@ -301,7 +305,7 @@ def _is_hidden(each: Operation, old: dict[Operation, Operation]) -> bool:
     if each.shape != (*numbers.shape, 1):
         return False
     return any(
-        user.name == "difference" and old.get(user.of[0], user.of[0]) is numbers
+        user.op is ops.SUB and old.get(user.of[0], user.of[0]) is numbers
         for user in each.users
         if len(user.of) == 2
     )
@@ -352,15 +356,13 @@ FOUND = (
     "torch.compile fuses hand-written attention into one call, which takes less than this number"
 )
 DROPPED = "nanolint does not model hand-written attention with dropout under torch.compile"
-SCALES = frozenset({"product", "quotient"})
-PASSED = frozenset({"convert", "clone"})  # between a softmax and its products
 
 
 def has_attention(operations: Iterable[Operation], *, over_any: bool) -> bool:
     """Whether batched products in two bytes are around a softmax, ``over_any`` dimension or the
     last, of what is at most scaled by a number."""
     return any(
-        each.name == "bmm" and each.dtype.itemsize == 2 and _is_of_scores(each.of[0], over_any)
+        each.op is ops.BMM and each.dtype.itemsize == 2 and _is_of_scores(each.of[0], over_any)
         for each in operations
     )
 
@@ -368,7 +370,7 @@ def has_attention(operations: Iterable[Operation], *, over_any: bool) -> bool:
 def drops_weights(operations: Iterable[Operation]) -> bool:
     """Whether there is such attention with dropout after its softmax."""
     return any(
-        each.name == "bmm"
+        each.op is ops.BMM
         and each.dtype.itemsize == 2
         and (kept := _kept(each.of[0])) is not None
         and _is_of_scores(kept, over_any=True)
@@ -379,51 +381,50 @@ def drops_weights(operations: Iterable[Operation]) -> bool:
 def _kept(weights: Operation) -> Operation | None:
     """What dropout is of; None where it is none: a product with a number, and one with a mask."""
     scaled = _behind(weights)
-    if scaled.name != "product" or len(scaled.of) != 1:
+    if scaled.op is not ops.MUL or len(scaled.of) != 1:
         return None
     dropped = _behind(scaled.of[0])
-    if dropped.name != "product" or len(dropped.of) != 2:
+    if dropped.op is not ops.MUL or len(dropped.of) != 2:
         return None
     mask, kept = dropped.of
-    drawn = mask.of[0].name if mask.name == "comparison" else ""
-    return kept if drawn == "random" else None
+    return kept if mask.op is ops.GT and mask.of[0].op is ops.RANDOM else None
 
 
 def _is_of_scores(weights: Operation, over_any: bool) -> bool:
     softmax = _behind(weights)
-    if softmax.name != "quotient" or len(softmax.of) != 2:
+    if softmax.op is not ops.DIV or len(softmax.of) != 2:
         return False
     exponential, total = softmax.of
-    if exponential.name != "exponential" or total.name != "sum" or total.of != (exponential,):
+    if exponential.op is not ops.EXP or total.op is not ops.SUM or total.of != (exponential,):
         return False
     difference = exponential.of[0]
-    if difference.name != "difference" or len(difference.of) != 2:
+    if difference.op is not ops.SUB or len(difference.of) != 2:
         return False
     scores, largest = difference.of
-    if largest.name != "amax" or largest.of != (scores,) or len(scores.shape) != 4:
+    if largest.op is not ops.AMAX or largest.of != (scores,) or len(scores.shape) != 4:
         return False
     is_last = largest.settings[0] == (len(scores.shape) - 1,)
     scaled = _behind(scores)
-    if scaled.name in SCALES and len(scaled.of) == 1:
+    if scaled.op in FACTORS and len(scaled.of) == 1:
         scaled = _behind(scaled.of[0])
-    return scaled.name == "bmm" and (is_last or over_any)
+    return scaled.op is ops.BMM and (is_last or over_any)
 
 
 def _behind(each: Operation) -> Operation:
     """What it is of, seen or cast otherwise."""
-    while each.kind == VIEW or each.name in PASSED:
+    while each.kind == VIEW or each.op in SAME:
         each = each.of[0]
     return each
 
 
-TIMED = frozenset({"mm", "bmm", "addmm"})
+TIMED = frozenset({ops.MM, ops.BMM, ops.ADDMM})
 
 
 def timed(operations: Iterable[Operation]) -> Iterator[str]:
     """A doubt for each size that is not aligned."""
     found: dict[int, None] = {}
     for each in operations:
-        if each.name in TIMED:
+        if each.op in TIMED:
             for factor in each.of[-2:]:
                 sides = factor.shape[-2:]
                 found |= {side: None for side in sides if is_timed(side, factor.dtype.itemsize)}

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.inductor.derive.access import Dependency, Memory
+    from nanolint.tensors.ops.registry import Op
 
 
 # What a kernel is, as far as the scheduler tells them apart.
@@ -24,23 +25,8 @@ class Kernel:
     """
 
     __slots__ = (
-        "after",
-        "ahead",
-        "elements",
-        "kind",
-        "mutates",
-        "name",
-        "number",
-        "numel",
-        "original",
-        "product",
-        "reads",
-        "rnumel",
-        "scans",
-        "scratch",
-        "stays",
-        "what",
-        "workspace",
+        "after", "ahead", "elements", "kind", "mutates", "name", "number", "numel", "op",
+        "original", "product", "reads", "rnumel", "scans", "scratch", "stays", "workspace",
         "writes",
     )  # fmt: skip
 
@@ -51,14 +37,14 @@ class Kernel:
         writes: Sequence[Dependency],
         numel: int,
         rnumel: int = 1,
-        what: str = "",
+        op: Op | None = None,
     ) -> None:
         self.kind = kind
         self.reads = tuple(dict.fromkeys(reads))
         self.writes = tuple(writes)
         self.numel = numel
         self.rnumel = rnumel
-        self.what = what
+        self.op = op
         self.number = -1
         self.name = ""
         self.mutates: tuple[Memory, ...] = ()
@@ -114,7 +100,7 @@ class Kernel:
     def __repr__(self) -> str:
         of = ", ".join(sorted({each.memory.name for each in self.reads}))
         to = ", ".join(each.memory.name for each in self.writes)
-        return f"{self.what}({of}) -> {to}"
+        return f"{self.op and self.op.aten}({of}) -> {to}"
 
 
 def _goes_on(loops: tuple[tuple[int, int], ...], dim: int) -> bool:

@@ -50,12 +50,13 @@ from nanolint.inductor.derive.operations import (
     VIEW,
     Operation,
 )
-from nanolint.inductor.derive.realizing import FIXED_LAYOUT, MOST_ACCUMULATED
+from nanolint.inductor.derive.realizing import FIXED_LAYOUT, LOOKED_UP, MOST_ACCUMULATED
 from nanolint.inductor.derive.reducing import Reducing
 from nanolint.inductor.derive.uneven import APART
 from nanolint.tape.turns import give_way
 from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.layout import contiguous_strides
+from nanolint.tensors.ops import registry as ops
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,8 +67,7 @@ if TYPE_CHECKING:
 
 
 # Elements that are read at other places than their own, which no strides tell.
-TAGGED = frozenset({"cat", "flip", "scatter part", "pad", "repeat in parts"})
-LOOKED_UP = frozenset({"embedding", "gather", "index"})
+TAGGED = frozenset({ops.CAT, ops.FLIP, ops.SCATTER_PART, ops.PAD, ops.REPEAT_PARTS})
 
 
 class Lowering(Reducing, Calling, Concatenating):
@@ -76,7 +76,7 @@ class Lowering(Reducing, Calling, Concatenating):
     def run(self, operations: Sequence[Operation]) -> None:
         """Lower them, in order."""
         self._find_sums_of_products(operations)
-        scattered = [each for each in operations if each.name == "scatter"]
+        scattered = [each for each in operations if each.op is ops.SCATTER]
         self._scattered = Counter((each.shape, each.dtype) for each in scattered)
         for each in operations:
             give_way()
@@ -102,9 +102,9 @@ class Lowering(Reducing, Calling, Concatenating):
             self._fixed.add(self.realize(value.box))
         if self._count(each, users) + is_output > 1:
             for user in users:
-                if user.kind == CALL and user.name not in PUTS | BIASED:
+                if user.kind == CALL and user.op not in PUTS | BIASED:
                     self._hint(value.box)
-                    if user.name in FIXED_LAYOUT and not _is_laid_out(value):
+                    if user.op in FIXED_LAYOUT and not _is_laid_out(value):
                         value = self._copied(value, each)
             self._mark_reuse(value.box)
         box = value.box
@@ -115,7 +115,7 @@ class Lowering(Reducing, Calling, Concatenating):
     def _count(self, each: Operation, users: Iterable[Operation]) -> int:
         """How many nodes of PyTorch's graph read it, where that is asked for: none takes parts
         (``run_node`` asks tensors alone)."""
-        if each.name in TAKEN_APART:
+        if each.op in TAKEN_APART:
             return 0
         half = is_half(each.dtype)  # which is converted first
         count, has_slices = 0, False
@@ -179,35 +179,35 @@ class Lowering(Reducing, Calling, Concatenating):
         apart = self._handed.get(source)
         if apart is None or apart.memory is None or source.shape == each.shape != ():
             return self.values[source]
-        is_seen = each.kind == VIEW or each.name not in TAGGED | LOOKED_UP
+        is_seen = each.kind == VIEW or each.op not in TAGGED | LOOKED_UP
         return Value(apart, source.shape) if is_seen else self.values[source]
 
     def _view(self, each: Operation) -> Value:
         value = self._operand(each.of[0], each)
         if value.box.memory is not None:
             self._fixed.add(value.box.memory)
-        if each.name in TAKEN_APART:
+        if each.op in TAKEN_APART:
             return value
-        if each.name == "expand" and value.shape != each.shape:
+        if each.op is ops.EXPAND and value.shape != each.shape:
             self._repeat(value.box)
         (seen,) = each.of
-        if each.name == "view" and seen.kind != VIEW and value.box.memory is None:
+        if each.op is ops.VIEW and seen.kind != VIEW and value.box.memory is None:
             value.box.pads = seen not in self._dense  # it is no memory yet
-        step = (each.name, *each.settings)
-        if each.name == "view" and value.box.memory is None and self._inductor.keeps_quotients:
+        step = (each.op, *each.settings)
+        if each.op is ops.VIEW and value.box.memory is None and self._inductor.keeps_quotients:
             step = (*step, APART)
-        if each.name == "unfold" and (value.views or value.box.memory is None):
+        if each.op is ops.UNFOLD and (value.views or value.box.memory is None):
             step = (*step, APART)  # no strides tell it
         return value.viewed(step, each.shape)
 
     def _pointwise(self, each: Operation) -> Value:
-        if each.name == "copy_":
+        if each.op is ops.COPY:
             return self._written_back(each)
-        if each.name == "placed":  # to where it is made
+        if each.op is ops.MADE_ON_CARD:  # to where it is made
             return self.values[each.of[0]]
-        if each.name == "moved":
+        if each.op is ops.TO_CARD:
             return self._moved(each)
-        if each.name == "scatter" and self._scattered[each.shape, each.dtype] > 1:
+        if each.op is ops.SCATTER and self._scattered[each.shape, each.dtype] > 1:
             return self._put(each)  # zeros that several scatter into are not compared
         if each in self._made_by_products:
             return self._sum_of_product(each)
@@ -215,16 +215,16 @@ class Lowering(Reducing, Calling, Concatenating):
         parts = self._parts(each, values)
         if parts and not self._is_read_anywhere(each, parts):
             return self._joined(each, parts)
-        if each.name == "repeat in parts":
+        if each.op is ops.REPEAT_PARTS:
             self._mark_reuse(values[0].box)
         self._spread(each, values)
         steps: frozenset[Step] = frozenset({each})
-        if each.name in {"cat", "scatter part"}:
+        if each.op in {ops.CAT, ops.SCATTER_PART}:
             steps = steps.union(*self._steps(each, values))
         else:
             steps = steps.union(*[value.steps for value in values])
         reads: dict[Access, int] = {}
-        if each.name in LOOKED_UP:
+        if each.op in LOOKED_UP:
             table, *indices = values
             for index in indices:
                 for read in over(index, each):
@@ -235,21 +235,21 @@ class Lowering(Reducing, Calling, Concatenating):
                 if known is None and indices:
                     known = rows_in_order(access, indices[0], each)
                 again(reads, known or Access(access.memory, 0, (), (access, key)))
-        elif each.name == "scatter part" and (part := part_of(each, values[0])):
+        elif each.op is ops.SCATTER_PART and (part := part_of(each, values[0])):
             for access, times in values[0].counted():
                 again(reads, part(access), times)
             for value in values[1:]:
                 for access, times in value.counted():
                     again(reads, access, times)
-        elif each.name in TAGGED:
+        elif each.op in TAGGED:
             for place, value in enumerate(values):
                 for access, times in value.counted():
-                    found = anywhere(access, value, each) if each.name == "cat" else None
-                    if place and each.name == "scatter part":  # what is around the part
+                    found = anywhere(access, value, each) if each.op is ops.CAT else None
+                    if place and each.op is ops.SCATTER_PART:  # what is around the part
                         found = access
-                    if each.name == "pad" and not access.tag:
+                    if each.op is ops.PAD and not access.tag:
                         found = further(access, each)
-                    if each.name == "flip" and not access.tag:
+                    if each.op is ops.FLIP and not access.tag:
                         found = from_the_end(access, each)
                     again(reads, found or self._tagged(access, place, each), times)
         else:
@@ -264,7 +264,7 @@ class Lowering(Reducing, Calling, Concatenating):
 
     def _tagged(self, access: Access, place: int, each: Operation) -> Access:
         found = tagged(access, place, each)
-        if each.name != "cat" or self._inductor.steps_through_joined or not found.strides:
+        if each.op is not ops.CAT or self._inductor.steps_through_joined or not found.strides:
             return found
         dim = each.settings[0]
         assert isinstance(dim, int)
@@ -272,10 +272,10 @@ class Lowering(Reducing, Calling, Concatenating):
 
     def _spread(self, each: Operation, values: Sequence[Value]) -> None:
         """Let what is read in more loops than it has become memory, if it does."""
-        is_put = each.name == "scatter part" and each.settings[0] == "select"
+        is_put = each.op is ops.SCATTER_PART and each.settings[0] is ops.SELECT
         if is_put:
             values = values[:1]
-        elif each.name in TAGGED | LOOKED_UP:
+        elif each.op in TAGGED | LOOKED_UP:
             return
         for value in values:
             if value.shape != each.shape:
@@ -285,23 +285,23 @@ class Lowering(Reducing, Calling, Concatenating):
 
     def _steps(self, each: Operation, values: Sequence[Value]) -> Iterator[frozenset[Step]]:
         """The steps of what it reads: of a part, at the elements of the part."""
-        dim = each.settings[0] if each.name == "cat" else None
+        dim = each.settings[0] if each.op is ops.CAT else None
         ahead = 0
         for value in values:
             found = value.steps
             if isinstance(dim, int):
                 found = away(found, value.shape, dim, -ahead)
                 ahead += value.shape[dim]
-            elif each.name == "scatter part" and value is values[0]:
+            elif each.op is ops.SCATTER_PART and value is values[0]:
                 kind, along, start, *_ = each.settings
-                if kind == "slice" and isinstance(along, int) and isinstance(start, int):
+                if kind is ops.SLICE and isinstance(along, int) and isinstance(start, int):
                     found = away(found, value.shape, along, -start)
             yield found
 
     def _moved(self, each: Operation) -> Value:
         memory = self._memory(each.shape, each.strides, each.dtype, each.role, pads=False)
         write = dependency(Access(memory, 0, memory.strides), each.shape)
-        self._add(Kernel(LIBRARY, (), (write,), prod(each.shape), what="moved"))
+        self._add(Kernel(LIBRARY, (), (write,), prod(each.shape), op=each.op))
         box = Box(each.shape, each.strides, each.dtype, each.role)
         box.memory = memory
         return Value(box, each.shape)
@@ -314,11 +314,11 @@ class Lowering(Reducing, Calling, Concatenating):
         memory = memory_of(given)
         order = sorted(range(len(each.shape)), key=lambda dim: -memory.strides[dim])
         loops = tuple(each.shape[dim] for dim in order)
-        step = ("permute", *order)
+        step = (ops.PERMUTE, *order)
         reads = [
             dependency(stepped(access, step, each.shape, loops), loops) for access in value.loads()
         ]
-        kernel = Kernel(LOOPS, reads, (), prod(each.shape), what="copy")
+        kernel = Kernel(LOOPS, reads, (), prod(each.shape), op=each.op)
         kernel.mutates = (memory,)
         kernel.after = tuple(
             other for other in self.kernels if any(read.memory is memory for read in other.reads)
@@ -327,15 +327,15 @@ class Lowering(Reducing, Calling, Concatenating):
         return given
 
     def _random(self, each: Operation) -> Value:
-        if each.name == "seeds":
+        if each.op is ops.SEEDS:
             box = Box(each.shape, each.strides, INT64, each.role)
             box.memory = self._memory(each.shape, each.strides, INT64, each.role)
             write = dependency(Access(box.memory, 0, each.strides), each.shape)
-            self._add(Kernel(LIBRARY, (), (write,), each.numel, what="seeds"))
+            self._add(Kernel(LIBRARY, (), (write,), each.numel, op=each.op))
             return Value(box, each.shape)
-        if each.name == "seed":
+        if each.op is ops.SEED:
             (place,) = each.settings
-            return self.values[each.of[0]].viewed(("select", 0, place), ())
+            return self.values[each.of[0]].viewed((ops.SELECT, 0, place), ())
         (seed,) = each.of
         memory = self.values[seed].box.memory
         assert memory is not None
@@ -355,12 +355,12 @@ def take_apart(graph: Operations) -> None:
     operations: list[Operation] = []
     old: dict[Operation, Operation] = {}
     for each in graph.all:
-        if each.name != "bmm" or each.of[0].shape[0] != 1:
+        if each.op is not ops.BMM or each.of[0].shape[0] != 1:
             operations.append(each)
             continue
         sides = [_seen(side, side.shape[1:], side.strides[1:], each) for side in each.of]
         made = Operation(
-            "mm", CALL, sides, each.shape[1:], each.strides[1:], each.dtype, each.role
+            ops.MM, sides, each.shape[1:], each.strides[1:], each.dtype, each.role
         )  # fmt: skip
         made.region = each.region
         old[each] = _seen(made, each.shape, each.strides, each)
@@ -372,6 +372,6 @@ def take_apart(graph: Operations) -> None:
 
 
 def _seen(source: Operation, shape: Shape, strides: Strides, of: Operation) -> Operation:
-    made = Operation("view", VIEW, (source,), shape, strides, source.dtype, source.role, (), 0)
+    made = Operation(ops.VIEW, (source,), shape, strides, source.dtype, source.role)
     made.region = of.region
     return made

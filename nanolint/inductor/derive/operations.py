@@ -5,7 +5,7 @@ memory is kept: shapes, types, who reads whom, and in which order the operations
 
 Operations whose formulas no recorded expression holds: they are doubted if they are compiled.
 
-Each by the name of its formula, or of what it makes of elements, with the name that a doubt says.
+Each by the name of its formula, or as it is on elements, with the name that a doubt says.
 ``validation/recorded/compiled_operations.json`` has what PyTorch allocates for single expressions;
 tests/tables/test_known_operations.py holds this list to it.
 """
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.tape.turns import give_way
 from nanolint.tensors.dtypes import FLOAT32
+from nanolint.tensors.ops import registry as ops
+from nanolint.tensors.ops.registry import Kind, Op
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,59 +28,56 @@ if TYPE_CHECKING:
     from nanolint.tensors.role import Role
 
 
-Setting: TypeAlias = "int | float | str | bool | Dtype | tuple[Setting, ...] | None"
+Setting: TypeAlias = "int | float | str | bool | Op | Dtype | tuple[Setting, ...] | None"
 
-# Kinds of operations, as far as the partitioner, lowering and fusion tell them apart.
-INPUT, VIEW, POINTWISE, REDUCTION, RANDOM, CALL, GETITEM = range(7)
+INPUT, VIEW, POINTWISE, REDUCTION, RANDOM, CALL, GETITEM = Kind
 # Elements that are written by index into zeros, or into a copy of a tensor.
-PUTS = frozenset({"index_put", "put"})
-BIASED = frozenset({"addmm", "baddbmm"})  # products that read a bias first
-PRODUCTS = BIASED | {"mm", "bmm", "scaled_mm"}
-SEED = "seed"  # one of random numbers
+PUTS = frozenset({ops.INDEX_PUT_NEW, ops.INDEX_PUT})
+BIASED = frozenset({ops.ADDMM, ops.BADDBMM})  # products that read a bias first
+PRODUCTS = BIASED | {ops.MM, ops.BMM, ops.SCALED_MM}
+PLACES = {ops.AMAX: ops.ARGMAX, ops.AMIN: ops.ARGMIN}  # where these elements are
 STATE_FIRST = "state first"  # among those of attention that makes its random state first
 DRAWS = "draws"  # among those of attention with dropout
 WITH_PLACES = "with places"  # among those of the largest elements, whose places are made, too
-TAKEN_APART = frozenset({"split", "unbind"})  # views with several results, and of the same elements
+TAKEN_APART = frozenset({ops.SPLIT, ops.UNBIND})  # views of several results, and of all elements
+PARTS = frozenset({ops.SLICE, ops.SELECT})
 FALLS_BACK = "falls back"  # among the settings of one that is ATen's own, not a kernel of Triton's
 
 
 class Operation:
     """One operation and its result; ``of`` are the operations whose results it reads.
 
-    ``settings`` are its other arguments: two operations of the same name, inputs and settings are
-    the same. ``cost`` is how many steps of a kernel it takes, without the ``numbers`` that it asks
+    ``settings`` are its other arguments: two of the same ``op``, inputs and settings are the
+    same. ``cost`` is how many steps of a kernel it takes, without the ``numbers`` that it asks
     for. ``scratch`` is what a library call makes and frees: elements of float32 by a label, in
     order, each named at both moments, the first ``ahead`` of them before its results. Without a
-    shape it is several results, each taken by an operation "getitem".
+    shape it is several results, each taken by an operation GETITEM.
     """
 
     __slots__ = (
-        "ahead", "all_nodes", "asks", "cost", "dtype", "kind", "name", "nodes", "number",
-        "numbers", "of", "parts", "region", "role", "scratch", "settings", "shape", "strides",
-        "users",
+        "ahead", "all_nodes", "asks", "cost", "dtype", "nodes", "number", "numbers", "of", "op",
+        "parts", "region", "role", "scratch", "settings", "shape", "strides", "users",
     )  # fmt: skip
 
     def __init__(
         self,
-        name: str,
-        kind: int,
+        op: Op,
         of: Sequence[Operation],
         shape: Shape,
         strides: Strides,
         dtype: Dtype,
         role: Role,
         settings: tuple[Setting, ...] = (),
-        cost: int = 1,
+        cost: int | None = None,
     ) -> None:
-        self.name = name
-        self.kind = kind
+        self.op = op
         self.of = tuple(of)
         self.shape = shape
         self.strides = strides
         self.dtype = dtype
         self.role = role
         self.settings = settings
-        self.cost = cost
+        self.cost = op.steps if cost is None else cost
         self.asks: tuple[int, tuple[tuple[object, ...], ...]] | None = None  # kept by counting.py
         self.numbers: tuple[int | float | complex | None, ...] = ()
         self.nodes = 1  # of PyTorch's graph, on the shortest way through it
@@ -93,15 +92,19 @@ class Operation:
     def again(self, of: Sequence[Operation], role: Role) -> Operation:
         """The same on other operations."""
         made = Operation(
-            self.name, self.kind, of, self.shape, self.strides, self.dtype, role, self.settings,
-            self.cost,
+            self.op, of, self.shape, self.strides, self.dtype, role, self.settings, self.cost
         )  # fmt: skip
         made.numbers, made.nodes, made.all_nodes = self.numbers, self.nodes, self.all_nodes
         made.scratch, made.ahead = self.scratch, self.ahead
         return made
 
     def __repr__(self) -> str:
-        return f"%{self.number} {self.name}{self.shape} {self.dtype.name}"
+        return f"%{self.number} {self.op.aten}{self.shape} {self.dtype.name}"
+
+    @property
+    def kind(self) -> Kind:
+        """That of its operation."""
+        return self.op.kind
 
     @property
     def numel(self) -> int:
@@ -212,7 +215,7 @@ def replaced(each: Operation, old: Mapping[Operation, Operation]) -> Operation:
     return each
 
 
-UNVERIFIED: dict[str, str] = {
+UNVERIFIED: dict[str | Op, str] = {
     "multinomial": "multinomial",
     "padded_heads": "attention of heads that are padded",
 }

@@ -27,8 +27,8 @@ from nanolint.inductor.derive.operations import (
     DRAWS,
     GETITEM,
     INPUT,
+    PLACES,
     POINTWISE,
-    RANDOM,
     REDUCTION,
     TAKEN_APART,
     VIEW,
@@ -37,6 +37,7 @@ from nanolint.inductor.derive.operations import (
     Operations,
 )
 from nanolint.tape.turns import give_way
+from nanolint.tensors.ops import registry as ops
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -146,7 +147,7 @@ class Network:
 
 
 # Tagged ``nondeterministic_seeded``.
-SEEDED = frozenset({"flash", "efficient", "cudnn"})
+SEEDED = frozenset({ops.FLASH, ops.EFFICIENT, ops.CUDNN})
 
 
 def made_again(graph: Operations) -> set[Operation]:
@@ -167,7 +168,7 @@ def seeded(
     return {
         each
         for each in made_again(graph)
-        if each.name in SEEDED and each in forward and each in backward
+        if each.op in SEEDED and each in forward and each in backward
         if all or DRAWS in each.settings
     }
 
@@ -175,11 +176,11 @@ def seeded(
 def share_seeds(graph: Operations) -> None:
     """Make the seeds of all random numbers at once, outside of the regions, which may draw some
     again (torch/_inductor/fx_passes/replace_random.py, ``fuse_seed_creation_pass``)."""
-    seeds = [each for each in graph.all if each.name == "seed"]
+    seeds = [each for each in graph.all if each.op is ops.SEED]
     if not seeds:
         return
     first = seeds[0]
-    made = Operation("seeds", RANDOM, (), (len(seeds),), (1,), first.dtype, first.role)
+    made = Operation(ops.SEEDS, (), (len(seeds),), (1,), first.dtype, first.role)
     graph.all.insert(graph.all.index(first), made)
     for place, each in enumerate(seeds):
         each.of, each.settings = (made,), (place,)
@@ -193,13 +194,11 @@ FARTHEST_RECOMPUTED = 3  # torch/_functorch/config.py, max_dist_from_bw, of rele
 GROWTH = 1.1  # a step away from the backward pass
 
 # Not in the partitioner's list of what may be computed again.
-KEPT_NAMES = frozenset(
-    {
-        *("embedding", "moved", "placed", "scatter", "scatter part", "cat", "pad", "flip", "scan"),
-        *("product of elements", "unfold", "diagonal", "repeat", "repeat in parts", "copy_"),
-    }
-    | TAKEN_APART
-)
+KEPT = TAKEN_APART | {
+    *(ops.EMBEDDING, ops.TO_CARD, ops.MADE_ON_CARD, ops.SCATTER, ops.SCATTER_PART, ops.CAT),
+    *(ops.PAD, ops.FLIP, ops.CUMSUM, ops.PROD, ops.UNFOLD, ops.DIAGONAL, ops.REPEAT),
+    *(ops.REPEAT_PARTS, ops.COPY),
+}
 
 
 class Parts(NamedTuple):
@@ -264,10 +263,10 @@ class _Partition:
     def _is_made_beside(self, each: Operation) -> bool:
         """Whether it is where the largest elements are, or the smallest, which ``aten.max.dim`` and
         ``aten.min.dim`` make with these."""
-        beside = {"argmax": "amax", "argmin": "amin"}.get(each.name)
         return WITH_PLACES in each.settings and any(
-            user.name == beside and user.settings == each.settings and user in self.forward
+            PLACES.get(user.op) is each.op and user.settings == each.settings
             for user in each.of[0].users
+            if user in self.forward
         )
 
     @property
@@ -325,7 +324,7 @@ class _Partition:
             self.banned.add(each)
 
     def _weight(self, each: Operation) -> int:
-        if each.parts or each.name in TAKEN_APART:
+        if each.parts or each.op in TAKEN_APART:
             return UNLIMITED
         if each in self.parameters:
             return 0
@@ -345,18 +344,18 @@ class _Partition:
             return True
         if not self.recomputes_far and self.distance[each] > FARTHEST_RECOMPUTED:
             return True
-        sources = each.of[:1] if each.name == "index" else each.of  # indices are in a list
+        sources = each.of[:1] if each.op is ops.INDEX else each.of  # indices are in a list
         return 4 * each.nbytes < sum(source.nbytes for source in sources)
 
     def _is_recomputable(self, each: Operation) -> bool:
         """Whether it is on the partitioner's list."""
         if each.kind in {VIEW, GETITEM, POINTWISE, REDUCTION}:
-            return each.name not in KEPT_NAMES and (self.recomputes_far or each.name != "gather")
+            return each.op not in KEPT and (self.recomputes_far or each.op is not ops.GATHER)
         return False
 
     def _is_fusible(self, one: Operation, other: Operation) -> bool:
         """Whether the partitioner takes them for one kernel."""
-        return other.name == "cat" or (one in self.fusible and other in self.fusible)
+        return other.op is ops.CAT or (one in self.fusible and other in self.fusible)
 
     def _is_materialized_backward(self, each: Operation) -> bool:
         if _is_view(each):
@@ -428,7 +427,7 @@ class _Partition:
 
 def _is_view(each: Operation) -> bool:
     """``view_ops``."""
-    return each.kind == VIEW and each.name not in KEPT_NAMES
+    return each.kind == VIEW and each.op not in KEPT
 
 
 def _is_operation(each: Operation) -> bool:

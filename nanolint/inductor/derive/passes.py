@@ -15,10 +15,11 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nanolint.inductor.derive.capture import Capture
-from nanolint.inductor.derive.operations import SEED, VIEW
+from nanolint.inductor.derive.operations import VIEW
 from nanolint.inductor.derive.writing import Traced, restore
 from nanolint.tensors.autograd import Operation, numbers, run_graph, take_off
 from nanolint.tensors.layout import like_strides
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.role import PlacedRole
 from nanolint.tensors.tensor import Node, Tensor
 
@@ -200,7 +201,7 @@ class _Copy:
     def _operation(self, like: operations.Operation) -> operations.Operation:
         tracer = self._of.tracer
         found = like.again([self._operations[each] for each in like.of], self._role(like.role))
-        if like.name == SEED:  # which is told from others by its place
+        if like.op is ops.SEED:  # which is told from others by its place
             found.settings = (len(tracer.graph.all),)
         return tracer.takes(found)
 

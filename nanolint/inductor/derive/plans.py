@@ -37,6 +37,7 @@ from nanolint.tape.symbolic import is_symbolic
 from nanolint.tape.turns import give_way
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import Dtype
+from nanolint.tensors.ops.registry import Op
 from nanolint.tensors.role import PlacedRole
 
 if TYPE_CHECKING:
@@ -328,7 +329,7 @@ def _told(
     unread = [it for each in graph.all for it in each.parts if it not in places]
     rows = [
         (
-            each.name, each.kind, [*map(place_of, each.of)], each.shape, each.strides,
+            each.op.aten, [*map(place_of, each.of)], each.shape, each.strides,
             each.dtype.name, roles[each.role], each.settings and _settings(each.settings),
             each.cost, each.numbers and _settings(each.numbers), each.nodes, each.all_nodes,
             each.parts and [places.get(it, -1) for it in each.parts], each.scratch, each.ahead,
@@ -360,4 +361,6 @@ def _setting(setting: Any) -> Any:
         return _settings(setting)
     if isinstance(setting, float):
         return float(setting)  # which a number that is watched notes
+    if isinstance(setting, Op):
+        return setting.aten
     return ("dtype", setting.name) if isinstance(setting, Dtype) else setting

@@ -14,10 +14,10 @@ from nanolint.inductor.derive.access import (
     dependency,
     in_order,
     lying_as,
+    op_of,
     outwards,
     padded,
     stepped,
-    what_of,
 )
 from nanolint.inductor.derive.kernels import LIBRARY, LOOPS, Kernel
 from nanolint.inductor.derive.operations import (
@@ -30,6 +30,7 @@ from nanolint.inductor.derive.operations import (
     base_of,
 )
 from nanolint.tensors.layout import contiguous_strides, is_contiguous
+from nanolint.tensors.ops import registry as ops
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -38,15 +39,17 @@ if TYPE_CHECKING:
     from nanolint.tensors.device import Asked
     from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.layout import Shape, Strides
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.role import Role
 
 # torch/_inductor/config.py
 MOST_READS = 4  # realize_reads_threshold: of a result that is used more than once
 MOST_ACCUMULATED = 8  # _realize_acc_reads_threshold_default
 # graph.py, ``need_fixed_layout``: what others read too has the strides that it was traced with.
-FIXED_LAYOUT = frozenset({"mm", "convolution backward"})
+FIXED_LAYOUT = frozenset({ops.MM, ops.CONVOLUTION_BACKWARD})
 # Not elementwise to Inductor's passes, though they are computed element by element.
-OTHER_READERS = frozenset({"embedding", "gather", "index", "cat", "scatter part", "pad", "flip"})
+LOOKED_UP = frozenset({ops.EMBEDDING, ops.GATHER, ops.INDEX})
+OTHER_READERS = LOOKED_UP | {ops.CAT, ops.SCATTER_PART, ops.PAD, ops.FLIP}
 
 
 class Realizing:
@@ -90,7 +93,7 @@ class Realizing:
         for each in operations:
             for source in each.of:
                 self._users.setdefault(source, {})[each] = None
-            if each.kind == VIEW and each.name == "view":
+            if each.op is ops.VIEW:
                 self._reshaped.update(each.of)
             elif each.kind == CALL and each.parts:
                 self._called.update(each.of)
@@ -119,7 +122,7 @@ class Realizing:
         box.memory = known
         value = Value(box, base.shape)
         for view in reversed(steps):
-            value = value.viewed((view.name, *view.settings), view.shape)
+            value = value.viewed((view.op, *view.settings), view.shape)
         if each.kind == VIEW and not (is_alone and each.nbytes == base.nbytes):
             value = self._part_given(each, value)
         self.values[each] = value
@@ -156,12 +159,12 @@ class Realizing:
             written = Access(memory, 0, box.strides)
             order = outwards((written, *box.reads), box.shape, (1, *box.times))
             loops = tuple([box.shape[dim] for dim in order])
-            step = ("permute", *order)
+            step = (ops.PERMUTE, *order)
             write, *reads = [
                 dependency(stepped(each, step, box.shape, loops), loops)
                 for each in (Access(memory, 0, memory.strides), *box.reads)
             ]
-            self._add(Kernel(LOOPS, reads, (write,), prod(box.shape), what=what_of(box)))
+            self._add(Kernel(LOOPS, reads, (write,), prod(box.shape), op=op_of(box)))
             box.memory = memory
         return box.memory
 
@@ -172,13 +175,13 @@ class Realizing:
             self._inductor.sees_in_order
             and each in self._reshaped
             and each not in self._outputs
-            and not any(user.name in FIXED_LAYOUT for user in self._users[each])
+            and not any(user.op in FIXED_LAYOUT for user in self._users[each])
             and is_contiguous(each.shape, each.strides)
         )
 
     def _lies_as_read(self, each: Operation) -> bool:
         """Whether nobody asks how it lies: it is no copy, and not handed out."""
-        if each.name == "clone" or each in self._outputs:
+        if each.op is ops.CLONE or each in self._outputs:
             return False
         users = self._users.get(each, {})
         return not any(user.kind == VIEW and user in self._outputs for user in users)
@@ -206,10 +209,10 @@ class Realizing:
         if each in self.values:
             return False
         for user in self._users.get(each, {}):
-            if user.kind == VIEW and user.name == "expand" and user.shape == each.shape:
+            if user.op is ops.EXPAND and user.shape == each.shape:
                 return self._is_seen_first(user)  # no view to Inductor
             if user.kind == VIEW:
-                return user.name != "view"
+                return user.op is not ops.VIEW
         return False
 
     def _is_multiplied_in_view(self, each: Operation) -> bool:
@@ -218,7 +221,7 @@ class Realizing:
         users = [user for user in self._users.get(each, {}) if user.kind == VIEW]
         return any(
             self._is_multiplied_in_view(user)
-            or any(reader.name in PRODUCTS for reader in self._users.get(user, {}))
+            or any(reader.op in PRODUCTS for reader in self._users.get(user, {}))
             for user in users
         )
 
@@ -274,15 +277,15 @@ class Realizing:
         self._fixed.add(self.realize(box))
         return Value(box, value.shape)
 
-    def _is_read_by_elements(self, each: Operation, others: Container[str] = OTHER_READERS) -> bool:
+    def _is_read_by_elements(self, each: Operation, others: Container[Op] = OTHER_READERS) -> bool:
         """Whether all that read it do so; ``others`` are those that do not."""
         if each in self._outputs:
             return False
         return all(self._reads_elements(user, others) for user in self._users.get(each, {}))
 
-    def _reads_elements(self, user: Operation, others: Container[str] = OTHER_READERS) -> bool:
+    def _reads_elements(self, user: Operation, others: Container[Op] = OTHER_READERS) -> bool:
         """``is_pointwise_use``."""
         if user.kind in {VIEW, GETITEM}:
             return self._is_read_by_elements(user, others)
-        pointwise = user.kind == POINTWISE and user.name not in others
+        pointwise = user.kind == POINTWISE and user.op not in others
         return pointwise and user not in self._made_by_products

@@ -24,16 +24,18 @@ from nanolint.inductor.derive.access import (
 )
 from nanolint.inductor.derive.counting import unrolled
 from nanolint.inductor.derive.kernels import SUMS, Kernel
-from nanolint.inductor.derive.operations import POINTWISE, REDUCTION, WITH_PLACES, Operation
+from nanolint.inductor.derive.operations import PLACES, WITH_PLACES, Operation
 from nanolint.inductor.derive.summing import UNROLLED, Summing
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import BOOL, FLOAT32
+from nanolint.tensors.ops import registry as ops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nanolint.inductor.derive.operations import Operations, Setting
     from nanolint.tensors.dtypes import Dtype
+    from nanolint.tensors.ops.registry import Op
 
 
 SCANNED = 256  # elements, of those that are split: min_split_scan_rblock in config.py
@@ -43,40 +45,40 @@ class Reducing(Summing):
     """Lowers reductions."""
 
     def _reduction(self, each: Operation) -> Value:
-        if each.name == "var_mean":
+        if each.op is ops.VAR_MEAN:
             return self._welford(each)
         if each in self._softmax:
             return self.values[each]
         (source,) = each.of
         value = self.values[source]
-        if each.name == "scan":
+        if each.op is ops.CUMSUM:
             return self._scan(each, value)
         over = each.settings[0]
         assert isinstance(over, tuple)
-        if each.name == "variance":
+        if each.op is ops.VAR:
             return self._variance(each, value, over)
-        if each.name == "amax":
+        if each.op is ops.AMAX:
             softmax = self._softmax_of(each)
             if softmax is not None:
                 return self._online(each, softmax, value)
-        dtype = FLOAT32 if each.name == "mean" and each.dtype.itemsize < 4 else each.dtype
+        dtype = FLOAT32 if each.op is ops.MEAN and each.dtype.itemsize < 4 else each.dtype
         box = self._reduced(each, value, over, dtype)
         if box.memory is not None and self._is_without_places(each):
             self._unread += 1
-        if each.name == "mean":
+        if each.op is ops.MEAN:
             steps = frozenset({each}) | (frozenset() if box.memory else box.steps)
-            inner = Value(box, box.shape).viewed(("view",), each.shape)
+            inner = Value(box, box.shape).viewed((ops.VIEW,), each.shape)
             return inlined(each, tuple(inner.loads()), steps)
-        return Value(box, box.shape).viewed(("view",), each.shape)
+        return Value(box, box.shape).viewed((ops.VIEW,), each.shape)
 
     def _is_without_places(self, each: Operation) -> bool:
         """Whether they are the largest elements, or the smallest, whose places nobody reads: these
         have a name all the same (lowering.py, ``reduce_max``)."""
-        if WITH_PLACES not in each.settings or each.name.startswith("arg"):
+        places = PLACES.get(each.op)
+        if WITH_PLACES not in each.settings or places is None:
             return False
         return not any(
-            user.name == f"arg{each.name[1:]}" and user.settings == each.settings
-            for user in self._users[each.of[0]]
+            user.op is places and user.settings == each.settings for user in self._users[each.of[0]]
         )
 
     def _scan(self, each: Operation, value: Value) -> Value:
@@ -90,19 +92,19 @@ class Reducing(Summing):
         memory = self._memory(each.shape, each.strides, each.dtype, each.role)
         reads = self._counted_in(value, order, (*kept, *gone))
         written = stepped(
-            Access(memory, 0, memory.strides), ("permute", *order), value.shape, (*kept, *gone)
+            Access(memory, 0, memory.strides), (ops.PERMUTE, *order), value.shape, (*kept, *gone)
         )
         of_kept = [
             access._replace(strides=access.strides[: len(kept)]) for access in (written, *reads)
         ]
         outer = outwards(of_kept, kept, (1, *reads.values()))
         loops = (*(kept[dim] for dim in outer), *gone)
-        step = ("permute", *outer, len(kept))
+        step = (ops.PERMUTE, *outer, len(kept))
         write, *depends = [
             dependency(stepped(access, step, (*kept, *gone), loops), loops)
             for access in (written, *reads)
         ]
-        kernel = Kernel(SUMS, depends, (write,), prod(kept), prod(gone), what="scan")
+        kernel = Kernel(SUMS, depends, (write,), prod(kept), prod(gone), op=each.op)
         kernel.scans = True
         if self._splits(list(reads), kept, gone) > 1:
             blocks = kernel.numel * -(-kernel.rnumel // SCANNED)
@@ -119,12 +121,12 @@ class Reducing(Summing):
         assert isinstance(over, tuple)
         self._refuse_several(value, over)
         variance, mean = each.parts
-        means, squares = self._two((mean, variance), value, over, "var_mean")
+        means, squares = self._two((mean, variance), value, over, each.op)
         self._unread += 1  # ``WelfordReduction``: the weights
         for part, memory in ((mean, means), (variance, squares)):
             box = Box(memory.shape, memory.strides, FLOAT32, part.role)
             box.memory = memory
-            seen = Value(box, memory.shape).viewed(("view",), part.shape)
+            seen = Value(box, memory.shape).viewed((ops.VIEW,), part.shape)
             if part is variance:
                 seen = inlined(part, tuple(seen.loads()), frozenset({part}))
             self.values[part] = seen
@@ -134,11 +136,11 @@ class Reducing(Summing):
         """``var``: the sum of squares, which is divided where it is read; the mean is nobody's."""
         self._refuse_several(value, over)
         self._unread += 1  # ``WelfordReduction``: the mean
-        (squares,) = self._two((each,), value, over, "variance")
+        (squares,) = self._two((each,), value, over, each.op)
         self._unread += 1  # the weights
         box = Box(squares.shape, squares.strides, FLOAT32, each.role)
         box.memory = squares
-        seen = Value(box, squares.shape).viewed(("view",), each.shape)
+        seen = Value(box, squares.shape).viewed((ops.VIEW,), each.shape)
         return inlined(each, tuple(seen.loads()), frozenset({each}))
 
     def _refuse_several(self, value: Value, over: Sequence[object]) -> None:
@@ -151,13 +153,13 @@ class Reducing(Summing):
         """``prepare_softmax_pattern`` (fx_passes/post_grad.py): with this maximum, a difference,
         its exponential and their sum."""
         for difference in self._users.get(top, {}):
-            if difference.name != "difference" or difference.of[0] is not top.of[0]:
+            if difference.op is not ops.SUB or difference.of[0] is not top.of[0]:
                 continue
             for exponential in self._users.get(difference, {}):
-                if exponential.name != "exponential":
+                if exponential.op is not ops.EXP:
                     continue
                 for summed in self._users.get(exponential, {}):
-                    if summed.kind == REDUCTION and summed.settings == top.settings:
+                    if summed.op is ops.SUM and summed.settings == top.settings:
                         return difference, exponential, summed
         return None
 
@@ -175,18 +177,17 @@ class Reducing(Summing):
             steps = box.steps | unrolled(summed, of_each, value.shape, over, value.whole)
             boxes = [box, Box(box.shape, box.strides, FLOAT32, summed.role, box.reads, steps)]
         else:
-            found = self._two((top, summed), value, over, "online softmax")
+            found = self._two((top, summed), value, over, top.op)
             boxes = [Box(it.shape, it.strides, FLOAT32, it.role) for it in found]
             for box, memory in zip(boxes, found, strict=True):
                 box.memory = memory
         for each, box in zip((top, summed), boxes, strict=True):
-            self.values[each] = Value(box, box.shape).viewed(("view",), each.shape)
+            self.values[each] = Value(box, box.shape).viewed((ops.VIEW,), each.shape)
             self._softmax[each] = top
         return self.values[top]
 
 
-FACTORS = frozenset({"product", "quotient"})
-CONVERT = "convert"
+FACTORS = frozenset({ops.MUL, ops.DIV})
 
 
 class _Scaled(NamedTuple):
@@ -215,21 +216,21 @@ def take_out_factors(graph: Operations, *, keeps_nonfinite: bool) -> None:
 
 
 def _match(difference: Operation) -> _Scaled | None:
-    if difference.name != "difference" or len(difference.of) != 2:
+    if difference.op is not ops.SUB or len(difference.of) != 2:
         return None
     whole, top = difference.of
-    if top.name != "amax" or top.of != (whole,) or len(top.users) != 1:
+    if top.op is not ops.AMAX or top.of != (whole,) or len(top.users) != 1:
         return None
-    linear = whole.of[0] if whole.name == CONVERT else whole
+    linear = whole.of[0] if whole.op is ops.CONVERT else whole
     rounds = any(isinstance(each, str) for each in linear.settings)
-    if linear.name not in FACTORS or rounds or not linear.of:
+    if linear.op not in FACTORS or rounds or not linear.of:
         return None
     if len(linear.of) == 1:
         number_first = linear.settings and linear.settings[0] is not None
-        if linear.name == "quotient" and number_first:
+        if linear.op is ops.DIV and number_first:
             return None
         return _Scaled(difference, top, whole, linear, linear.of[0], None)
-    pairs = [linear.of] if linear.name == "quotient" else [linear.of, linear.of[::-1]]
+    pairs = [linear.of] if linear.op is ops.DIV else [linear.of, linear.of[::-1]]
     for inner, factor in pairs:
         if _is_same_in(factor, inner, top.settings[0]):
             return _Scaled(difference, top, whole, linear, inner, factor)
@@ -255,63 +256,61 @@ class _Replacement:
         whole, top = found.whole, found.top
         scaled = self._scaled() if keeps_nonfinite else None
         inner = found.inner
-        if whole.name == CONVERT:
-            inner = self._like(CONVERT, (inner,), whole.dtype, of=inner)
+        if whole.op is ops.CONVERT:
+            inner = self._like(ops.CONVERT, (inner,), whole.dtype, of=inner)
         number = found.linear.settings
         if found.factor is None:
-            signed = self._like("product", (inner,), inner.dtype, None, 1, of=inner)
+            signed = self._like(ops.MUL, (inner,), inner.dtype, None, 1, of=inner)
             scale: tuple[Operation, ...] = ()
         else:
             number = ()
             sign, factor = self._sign(found.factor, inner.dtype)
-            signed = self._like("product", (inner, sign), inner.dtype)
+            signed = self._like(ops.MUL, (inner, sign), inner.dtype)
             scale = (factor,)
-        largest = self._largest("amax", signed, inner.dtype)
-        below = self._like("difference", (signed, largest), inner.dtype)
-        stable = self._like(found.linear.name, (below, *scale), whole.dtype, *number)
+        largest = self._largest(ops.AMAX, signed, inner.dtype)
+        below = self._like(ops.SUB, (signed, largest), inner.dtype)
+        stable = self._like(found.linear.op, (below, *scale), whole.dtype, *number)
         if scaled is None:
             self.result = stable
             return
         original = self._like(
-            "difference", (scaled, self._largest("amax", scaled, top.dtype)), whole.dtype
+            ops.SUB, (scaled, self._largest(ops.AMAX, scaled, top.dtype)), whole.dtype
         )
-        absolute = self._like("absolute value", (scaled,), whole.dtype)
-        finite = self._like("comparison", (absolute,), BOOL, None, 0)
-        known = self._like("comparison", (scaled, scaled), BOOL)
-        both = self._like("product", (known, finite), BOOL)
-        rest = self._largest("any", self._like("comparison", (both,), BOOL), BOOL)
-        chosen = self._like("comparison", (rest,), BOOL, of=rest)
-        self.result = self._like("where", (chosen, stable, original), whole.dtype)
+        absolute = self._like(ops.ABS, (scaled,), whole.dtype)
+        finite = self._like(ops.LT, (absolute,), BOOL, None, 0)
+        known = self._like(ops.EQ, (scaled, scaled), BOOL)
+        both = self._like(ops.MUL, (known, finite), BOOL)
+        rest = self._largest(ops.ANY, self._like(ops.LOGICAL_NOT, (both,), BOOL), BOOL)
+        chosen = self._like(ops.LOGICAL_NOT, (rest,), BOOL, of=rest)
+        self.result = self._like(ops.WHERE, (chosen, stable, original), whole.dtype)
 
     def _scaled(self) -> Operation:
         """What was scaled, once more."""
         found = self._found
         linear = found.linear
-        again = self._like(linear.name, linear.of, linear.dtype, *linear.settings, of=linear)
-        if found.whole.name != CONVERT:
+        again = self._like(linear.op, linear.of, linear.dtype, *linear.settings, of=linear)
+        if found.whole.op is not ops.CONVERT:
             return again
-        return self._like(CONVERT, (again,), found.whole.dtype)
+        return self._like(ops.CONVERT, (again,), found.whole.dtype)
 
     def _sign(self, factor: Operation, dtype: Dtype) -> tuple[Operation, Operation]:
         """The sign of a factor, and the factor times it."""
-        one = self._made(Operation("full", POINTWISE, (), (), (), dtype, factor.role))
-        minus = self._like("negative", (one,), dtype, of=one)
-        positive = self._like("comparison", (factor,), BOOL, None, 0, of=factor)
-        sign = self._like("where", (positive, one, minus), dtype, of=factor)
-        return sign, self._like("product", (sign, factor), dtype, of=factor)
+        one = self._made(Operation(ops.FULL, (), (), (), dtype, factor.role))
+        minus = self._like(ops.NEG, (one,), dtype, of=one)
+        positive = self._like(ops.GE, (factor,), BOOL, None, 0, of=factor)
+        sign = self._like(ops.WHERE, (positive, one, minus), dtype, of=factor)
+        return sign, self._like(ops.MUL, (sign, factor), dtype, of=factor)
 
     def _like(
         self,
-        name: str,
+        op: Op,
         sources: tuple[Operation, ...],
         dtype: Dtype,
         *settings: Setting,
         of: Operation | None = None,
     ) -> Operation:
         like = of or self._found.whole
-        made = Operation(
-            name, POINTWISE, sources, like.shape, like.strides, dtype, like.role, settings
-        )
+        made = Operation(op, sources, like.shape, like.strides, dtype, like.role, settings)
         made.numbers = tuple([each for each in settings if isinstance(each, (int, float))])
         return self._made(made)
 
@@ -320,10 +319,8 @@ class _Replacement:
         self.operations.append(made)
         return made
 
-    def _largest(self, name: str, source: Operation, dtype: Dtype) -> Operation:
+    def _largest(self, op: Op, source: Operation, dtype: Dtype) -> Operation:
         """A reduction over what the largest element was looked for in."""
         top = self._found.top
-        made = Operation(
-            name, REDUCTION, (source,), top.shape, top.strides, dtype, top.role, top.settings
-        )
+        made = Operation(op, (source,), top.shape, top.strides, dtype, top.role, top.settings)
         return self._made(made)

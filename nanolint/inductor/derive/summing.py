@@ -37,6 +37,7 @@ from nanolint.inductor.graph import column_sum_splits, nearest_divisor
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.layout import contiguous_strides
+from nanolint.tensors.ops import registry as ops
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from nanolint.tensors.device import Card
     from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.layout import Shape
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.role import Role
 
 
@@ -59,7 +61,7 @@ def in_one(read: Dependency, kept: Shape) -> tuple[tuple[int, int], ...]:
 def in_order(access: Access, shape: Shape, order: Sequence[int]) -> Dependency:
     """An access in loops of this order."""
     loops = tuple(shape[dim] for dim in order)
-    return dependency(stepped(access, ("permute", *order), shape, loops), loops)
+    return dependency(stepped(access, (ops.PERMUTE, *order), shape, loops), loops)
 
 
 def in_parts(read: Dependency, shape: Shape, block: int, order: Sequence[int]) -> Dependency | None:
@@ -96,7 +98,7 @@ def in_views(read: Access, kept: Shape, gone: Shape, parts: Shape) -> Access | N
     a part, if strides tell of all these."""
     if not read.tag or prod(parts) != prod(gone):
         return None
-    found = stepped(read, ("view",), (*kept, *gone), (*kept, *parts))
+    found = stepped(read, (ops.VIEW,), (*kept, *gone), (*kept, *parts))
     told = strides_through(found.tag) if found.tag else found.strides
     return None if told is None else Access(read.memory, read.offset, told)
 
@@ -106,7 +108,7 @@ def parts_read(read: Access, kept: Shape, gone: Shape, splits: int, block: int) 
     part is shorter, how far it goes in the first steps."""
     shape = (*kept, splits, block)
     if splits * block == prod(gone):
-        return stepped(read, ("view",), (*kept, *gone), shape)
+        return stepped(read, (ops.VIEW,), (*kept, *gone), shape)
     tag = (*(read.tag or (read.strides, (*kept, *gone))), SPLIT, splits, repeats(read, gone))
     part = stepped_by(block, read, kept, gone)
     if part is None:
@@ -197,7 +199,7 @@ def rows_before(value: Value, kernels: Sequence[Kernel]) -> Rows | None:
     return found.pop() if len(found) == 1 else None
 
 
-NEVER_SPLIT = frozenset({"argmax", "argmin"})
+NEVER_SPLIT = frozenset({ops.ARGMAX, ops.ARGMIN})
 UNROLLED = 8  # unroll_reductions_threshold in torch/_inductor/config.py
 
 
@@ -215,7 +217,7 @@ class Summing(Realizing):
     def _counted_in(self, value: Value, order: tuple[int, ...], loops: Shape) -> dict[Access, int]:
         """What it reads, in these loops, and how often."""
         found: dict[Access, int] = {}
-        step = ("permute", *order)
+        step = (ops.PERMUTE, *order)
         for read, times in value.counted():
             again(found, stepped(read, step, value.shape, loops), times)
         return found
@@ -234,9 +236,9 @@ class Summing(Realizing):
             steps = unrolled(each, value.steps, value.shape, over, value.whole)
             return Box(kept, contiguous_strides(kept), dtype, each.role, tuple(places), steps)
         box = Box(kept, contiguous_strides(kept), dtype, each.role)
-        splits = 1 if each.name in NEVER_SPLIT else self._splits(list(reads), kept, gone)
+        splits = 1 if each.op in NEVER_SPLIT else self._splits(list(reads), kept, gone)
         if splits == 1:
-            (box.memory,) = self._whole([each], reads, kept, gone, each.name, dtype)
+            (box.memory,) = self._whole([each], reads, kept, gone, each.op, dtype)
             box.strides = box.memory.strides
             return box
         rows = rows_before(value, self.kernels) if numel == 1 else None
@@ -247,7 +249,7 @@ class Summing(Realizing):
             self._make_whole(each, value)
         part = self._in_parts(each, list(reads), kept, gone, splits, dtype)
         read = dependency(Access(part, 0, part.strides), part.shape)
-        box.memory = self._sums((read,), kept, dtype, each.role, numel, splits, each.name)
+        box.memory = self._sums((read,), kept, dtype, each.role, numel, splits, each.op)
         return box
 
     def _in_parts(
@@ -271,8 +273,7 @@ class Summing(Realizing):
         if finer > 1:
             part = self._in_parts(each, part_reads, part_shape, (block,), finer, dtype)
             read = dependency(Access(part, 0, part.strides), part.shape)
-            what = f"{each.name} parts"
-            return self._sums((read,), part_shape, part_dtype, made, numel * splits, finer, what)
+            return self._sums((read,), part_shape, part_dtype, made, numel * splits, finer, each.op)
         strides = contiguous_strides(part_shape)
         viewed = [in_views(read, kept, gone, (splits, block)) for read in reads]
         if numel > 1:  # they lie as what they read
@@ -298,7 +299,7 @@ class Summing(Realizing):
             )
             for one, read, found in zip(depends, reads, viewed, strict=True)
         ]  # fmt: skip
-        kernel = Kernel(SUMS, parts, (write,), numel * splits, block, what=f"{each.name} parts")
+        kernel = Kernel(SUMS, parts, (write,), numel * splits, block, op=each.op)
         kernel.original = numel, rnumel
         self._add(kernel)
         return part
@@ -333,10 +334,10 @@ class Summing(Realizing):
         computed of it, and the sum of these."""
         wide, made = dtype if dtype.itemsize >= 4 else FLOAT32, each.role.made("partial sums")
         count = prod(rows.shape)
-        part = self._sums(reads, rows.shape, wide, made, count, rows.reduced, each.name)
+        part = self._sums(reads, rows.shape, wide, made, count, rows.reduced, each.op)
         read = dependency(Access(part, 0, part.strides), rows.shape)
         box = Box(kept, contiguous_strides(kept), dtype, each.role)
-        box.memory = self._sums((read,), kept, dtype, each.role, 1, count, each.name)
+        box.memory = self._sums((read,), kept, dtype, each.role, 1, count, each.op)
         return box
 
     def _sums(
@@ -347,11 +348,11 @@ class Summing(Realizing):
         role: Role,
         numel: int,
         rnumel: int,
-        what: str,
+        op: Op,
     ) -> Memory:
         memory = self._memory(kept, contiguous_strides(kept), dtype, role)
         write = dependency(Access(memory, 0, memory.strides), kept)
-        self._add(Kernel(SUMS, tuple(reads), (write,), numel, rnumel, what=what))  # type: ignore[arg-type]
+        self._add(Kernel(SUMS, tuple(reads), (write,), numel, rnumel, op=op))  # type: ignore[arg-type]
         return memory
 
     def _whole(
@@ -360,7 +361,7 @@ class Summing(Realizing):
         reads: Mapping[Access, int],
         kept: Shape,
         gone: Shape,
-        what: str,
+        op: Op,
         dtype: Dtype = FLOAT32,
     ) -> list[Memory]:
         """Sums that are made at once, by one kernel each: one lies as what it reads, if nobody asks
@@ -369,7 +370,7 @@ class Summing(Realizing):
         of_kept = [each._replace(strides=each.strides[: len(kept)]) for each in reads]
         for result in results:
             strides = contiguous_strides(kept)
-            if result.name == "mean":  # the sum, which only what divides it reads
+            if result.op is ops.MEAN:  # the sum, which only what divides it reads
                 strides = lying_as(of_kept, kept, strides)
             elif self._lies_as_read(result):
                 strides = lying_as(self._seen(result, of_kept), kept, strides)
@@ -379,12 +380,12 @@ class Summing(Realizing):
             loops = tuple(kept[dim] for dim in order)
             seen = list(reads)
             if loops != kept:
-                step = ("permute", *order, *range(len(kept), len(kept) + len(gone)))
+                step = (ops.PERMUTE, *order, *range(len(kept), len(kept) + len(gone)))
                 seen = [stepped(each, step, (*kept, *gone), (*loops, *gone)) for each in reads]
             depends = [dependency(each, (*loops, *gone)) for each in seen]
-            write = stepped(written, ("permute", *order), kept, loops)
+            write = stepped(written, (ops.PERMUTE, *order), kept, loops)
             kernel = Kernel(
-                SUMS, depends, (dependency(write, loops),), prod(kept), prod(gone), what=what
+                SUMS, depends, (dependency(write, loops),), prod(kept), prod(gone), op=op
             )
             self._add(kernel)
             found.append(memory)
@@ -426,7 +427,7 @@ class Summing(Realizing):
         whole = [read for read, depends in known if all(depends)]
         if whole:
             return whole
-        if any("repeat in parts" in each.tag and len(each.strides) != len(loops) for each in reads):
+        if any(ops.REPEAT_PARTS in each.tag and len(each.strides) != len(loops) for each in reads):
             raise NotTraced("a sum over what is repeated, in another order")
         if not self._inductor.splits_repeated:
             return []
@@ -444,12 +445,12 @@ class Summing(Realizing):
         results: Sequence[Operation],
         value: Value,
         over: Sequence[object],
-        what: str,
+        op: Op,
     ) -> list[Memory]:
         """Results of one pass over the same elements, two or one."""
         kept, gone, order = self._loops(value, over)
         loops = (*kept, *gone)
-        return self._whole(results, self._counted_in(value, order, loops), kept, gone, what)
+        return self._whole(results, self._counted_in(value, order, loops), kept, gone, op)
 
 
 def _are_many(card: Card, sums: int) -> bool:

@@ -20,6 +20,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.tensors.layout import contiguous_strides, of_sizes
+from nanolint.tensors.ops import registry as ops
 
 if TYPE_CHECKING:
     from nanolint.tensors.layout import Shape, Strides
@@ -60,14 +61,14 @@ def _before_quotient(
     """The indices into what is seen, of those into a view of it; None where that is more than sums
     of loops."""
     kind = step[0]
-    if kind == "view":
+    if kind is ops.VIEW:
         return _reshaped(places, before, after)
-    if kind == "permute":
+    if kind is ops.PERMUTE:
         return [places[step.index(dim, 1) - 1] for dim in range(len(before))]
-    if kind == "expand":
+    if kind is ops.EXPAND:
         kept = places[len(after) - len(before) :]
         return [_Place() if size == 1 else at for size, at in zip(before, kept, strict=True)]
-    if kind == "select":
+    if kind is ops.SELECT:
         return [*places[: step[1]], _Place(), *places[step[1] :]]
     return None
 
@@ -142,30 +143,30 @@ def first_steps(tag: tuple[Any, ...]) -> Strides:
 
 
 def _is_view(step: object) -> bool:
-    kinds = {"view", "permute", "expand", "slice", "select"}
-    return isinstance(step, tuple) and bool(step) and step[0] in kinds
+    return isinstance(step, tuple) and bool(step) and step[0] in SEEN
 
 
 def _before(place: Place, step: tuple[Any, ...], before: Shape, after: Shape) -> Place:
     """Where the element at a place of a view is in what it is a view of."""
     kind = step[0]
-    if kind == "view":
+    if kind is ops.VIEW:
         flat = sum(at * by for at, by in zip(place, contiguous_strides(after), strict=True))
         return tuple(
             flat // by % size for size, by in zip(before, contiguous_strides(before), strict=True)
         )
-    if kind == "permute":
+    if kind is ops.PERMUTE:
         return tuple(place[step.index(dim, 1) - 1] for dim in range(len(before)))
-    if kind == "expand":
+    if kind is ops.EXPAND:
         kept = place[len(after) - len(before) :]
         return tuple(0 if size == 1 else at for size, at in zip(before, kept, strict=True))
     dim, start = step[1], step[2]
-    if kind == "select":
+    if kind is ops.SELECT:
         return *place[:dim], start, *place[dim:]
     return *place[:dim], start + place[dim] * step[3], *place[dim + 1 :]
 
 
-INVERTED = frozenset({"view", "permute"})  # views that lead to each element once
+INVERTED = frozenset({ops.VIEW, ops.PERMUTE})  # views that lead to each element once
+SEEN = INVERTED | {ops.EXPAND, ops.SLICE, ops.SELECT}
 
 
 @of_sizes
@@ -219,7 +220,7 @@ def _digits(tag: tuple[Any, ...]) -> tuple[tuple[tuple[int, int], ...], ...] | N
     strides, shape, *views = tag
     dims: list[list[tuple[int, int]]] = [[each] for each in zip(shape, strides, strict=True)]
     for step, after in zip(views[::2], views[1::2], strict=True):
-        if step[0] == "permute":
+        if step[0] is ops.PERMUTE:
             if len(dims) != len(after):
                 return None  # an index goes through others than these
             dims = [dims[dim] for dim in step[1:]]

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nanolint.inductor.derive.operations import POINTWISE, TAKEN_APART, VIEW, Operation
+from nanolint.inductor.derive.operations import PARTS, TAKEN_APART, VIEW, Operation
 from nanolint.tensors.device import NotTraced
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.tensor import Tensor, autograd_follows
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from nanolint.tensors.device import Device
     from nanolint.tensors.layout import Shape, Strides
     from nanolint.tensors.role import Role
-
-PARTS = frozenset({"slice", "select"})
 
 
 class Writing:
@@ -61,9 +60,9 @@ class Writing:
         if x.source is not None and x.seen != root.version:
             source = self.current(x.source)
             if x.step:
-                kind, *settings = x.step
+                op, *settings = x.step
                 place = x.shape, x.strides, x.dtype, x.role
-                made = Operation(kind, VIEW, (source,), *place, tuple(settings), 0)
+                made = Operation(op, (source,), *place, tuple(settings))
                 source = self.added(made)
             x.made, x.seen = source, root.version
         return x.made
@@ -74,9 +73,7 @@ class Writing:
         same = first is not x and not others and first.shape == x.shape and first.dtype is x.dtype
         made = self.of(first)
         if not same:
-            made = self.make(
-                "written", POINTWISE, inputs, x.shape, x.dtype, x.role, strides=x.strides
-            ).made
+            made = self.make(ops.WRITTEN, inputs, x.shape, x.dtype, x.role, strides=x.strides).made
         is_kept = not isinstance(x, Traced) and not x.is_view  # a buffer, for one
         if id(x) in self._given or is_kept:
             self.input(x)
@@ -100,19 +97,17 @@ class Writing:
         if not step or step[0] in TAKEN_APART:
             return made
         shape, strides, dtype, role = source.shape, source.strides, source.dtype, source.role
-        kind, *settings = step
-        if kind == "view":
-            return self.added(Operation(kind, VIEW, (made,), shape, strides, dtype, role, (), 0))
-        if kind == "permute":
+        op, *settings = step
+        if op is ops.VIEW:
+            return self.added(Operation(op, (made,), shape, strides, dtype, role))
+        if op is ops.PERMUTE:
             back = tuple(settings.index(dim) for dim in range(len(settings)))
-            return self.added(Operation(kind, VIEW, (made,), shape, strides, dtype, role, back, 0))
-        if kind not in PARTS:
-            raise NotTraced(f"writing into a tensor by {kind}")
+            return self.added(Operation(op, (made,), shape, strides, dtype, role, back))
+        if op not in PARTS:
+            raise NotTraced(f"writing into a tensor by {op.aten}")
         whole = self.current(source)
         return self.added(
-            Operation(
-                "scatter part", POINTWISE, (made, whole), shape, strides, dtype, role, step, 0
-            )
+            Operation(ops.SCATTER_PART, (made, whole), shape, strides, dtype, role, step)
         )
 
     def root(self, x: Tensor) -> Tensor | None:
@@ -139,7 +134,7 @@ class Writing:
         """``whole`` with ``part``, or zeros, in the place that ``x`` has in its root."""
         if part is None:
             shape = x.shape
-            part = self.make("full", POINTWISE, (), shape, whole.dtype, whole.role)
+            part = self.make(ops.FULL, (), shape, whole.dtype, whole.role)
         seen = self.of(part)
         steps = _path(x)
         wholes = [Traced(whole.device, self.of(whole))]
@@ -160,8 +155,8 @@ class Writing:
         """Copy into the given tensors what was written into them."""
         for key, made in list(self._written.items()):
             _, given = self._inputs[key]
-            copied = Operation("copy_", POINTWISE, (made, given), given.shape, given.strides,
-                               given.dtype, given.role, cost=0)  # fmt: skip
+            copied = Operation(ops.COPY, (made, given), given.shape, given.strides,
+                               given.dtype, given.role)  # fmt: skip
             self.graph.mutations.append(self.added(copied))
 
 

@@ -13,6 +13,7 @@ from nanolint.tensors.autograd import record, record_all
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import BOOL, FLOAT32, promote
 from nanolint.tensors.layout import like_strides, normalized
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.comparison import compare, where
 from nanolint.tensors.ops.conversion import to_float32, to_half
 from nanolint.tensors.ops.creation import filled
@@ -27,15 +28,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nanolint.tensors.dtypes import Number
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.role import Role
     from nanolint.tensors.tensor import Tensor
 
 
 def _kernel(
     x: Tensor,
-    label: str,
+    op: Op,
     *,
-    saves_result: bool,
+    saves_result: bool = False,
     bounds: tuple[Number, ...] = (),
     slope: Callable[[Tensor], Tensor] | None = None,
     chooses: bool = False,
@@ -51,28 +53,29 @@ def _kernel(
     With ``slope``, of what is saved, it is the gradient times that when traced: in float32. Where
     it ``chooses`` by a comparison of what is saved, it lies as that, when traced.
     """
-    role, name = x.role.gradient, f"{label}, {how}" if how else label
+    role, gradient = x.role.gradient, op.gradient
+    assert gradient is not None
 
     def backward(g: Tensor, saved: Tensor) -> list[Tensor | None]:
         if bounds and tracer_at(g.device) is not None:
             masks = [
-                elementwise(BOOL, "comparison", saved, bound, how=f"{label} {place}")
-                for place, bound in enumerate(bounds)
+                compare(saved, bound, beyond)
+                for bound, beyond in zip(bounds, (ops.GT, ops.LT), strict=False)
             ]
-            inside = masks[0] if len(bounds) == 1 else compare(masks[0], masks[1], how="bits")
-            return [where(inside, 0.0, elementwise(g.dtype, "", g, role=role, how=name))]
+            inside = masks[0] if len(bounds) == 1 else compare(masks[0], masks[1], ops.LOGICAL_AND)
+            return [where(inside, 0.0, elementwise(g.dtype, gradient, g, role=role, how=how))]
         dtype = promote(g.dtype, saved.dtype)
         if slope is not None and tracer_at(g.device) is not None:
             wide = promote(dtype, FLOAT32)
             factor = slope(cast(saved, wide))
             return [cast(mul(cast(g, wide), factor, role=role), dtype, role)]
         backwards = chooses and tracer_at(g.device) is not None
-        return [elementwise(dtype, "", g, saved, role=role, how=name, backwards=backwards)]
+        return [elementwise(dtype, gradient, g, saved, role=role, how=how, backwards=backwards)]
 
     learns = x.device.grad_enabled and x.requires_grad
     if inplace and (saves_result or not learns):
         return written(x, (x,), backward, x)
-    out = elementwise(floating(x), label, x, how=how)
+    out = elementwise(floating(x), op, x, how=how)
     if inplace and tracer_at(x.device) is None:
         return written(x, (x,), backward, out)
     return record(out, (x,), backward, out if saves_result else x)
@@ -80,43 +83,38 @@ def _kernel(
 
 def gelu(x: Tensor, approximate: str = "none") -> Tensor:
     """``F.gelu``, exact or by tanh."""
-    how = "" if approximate == "none" else approximate
-    return _kernel(x, "GELU output", saves_result=False, how=how)
+    op = ops.GELU if approximate == "none" else ops.GELU_TANH
+    return _kernel(x, op)
 
 
-def silu(x: Tensor, inplace: bool = False) -> Tensor:
-    """``F.silu``."""
-    return _kernel(x, "SiLU output", saves_result=False, inplace=inplace)
-
-
-def mish(x: Tensor, inplace: bool = False) -> Tensor:
-    """``F.mish``."""
-    return _kernel(x, "Mish output", saves_result=False, inplace=inplace)
+def smooth(x: Tensor, inplace: bool = False, *, op: Op) -> Tensor:
+    """``F.silu`` and ``F.mish``."""
+    return _kernel(x, op, inplace=inplace)
 
 
 def softplus(x: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     """``F.softplus``; float32 under autocast."""
     wide = to_float32(x)
     how = f"{beta} {threshold}"
-    return _kernel(wide, "softplus output", saves_result=False, chooses=True, how=how)
+    return _kernel(wide, ops.SOFTPLUS, chooses=True, how=how)
 
 
 def relu(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.relu``."""
     if inplace:
         return relu_(x)
-    out = elementwise(floating(x), "ReLU output", x)
+    out = elementwise(floating(x), ops.RELU, x)
     return record(out, (x,), relu_backward(x.role.gradient), out)
 
 
 def sigmoid(x: Tensor) -> Tensor:
     """``torch.sigmoid``."""
-    return _kernel(x, "sigmoid output", saves_result=True, slope=lambda y: mul(y, sub(1, y)))
+    return _kernel(x, ops.SIGMOID, saves_result=True, slope=lambda y: mul(y, sub(1, y)))
 
 
 def tanh(x: Tensor) -> Tensor:
     """``torch.tanh``."""
-    return _kernel(x, "tanh output", saves_result=True, slope=lambda y: sub(1, mul(y, y)))
+    return _kernel(x, ops.TANH, saves_result=True, slope=lambda y: sub(1, mul(y, y)))
 
 
 def leaky_relu(x: Tensor, negative_slope: Number = 0.01, inplace: bool = False) -> Tensor:
@@ -124,9 +122,7 @@ def leaky_relu(x: Tensor, negative_slope: Number = 0.01, inplace: bool = False) 
     if not inplace and tracer_at(x.device) is not None:
         return _chosen_by_sign(x, negative_slope)
     how = f"{negative_slope}"
-    return _kernel(
-        x, "leaky ReLU output", saves_result=inplace, bounds=(0,), inplace=inplace, how=how
-    )
+    return _kernel(x, ops.LEAKY_RELU, saves_result=inplace, bounds=(0,), inplace=inplace, how=how)
 
 
 def _chosen_by_sign(x: Tensor, slope: Number) -> Tensor:
@@ -135,7 +131,7 @@ def _chosen_by_sign(x: Tensor, slope: Number) -> Tensor:
     wide, dtype = promote(x.dtype, FLOAT32), x.dtype
 
     def chosen(by: Tensor, of: Tensor, role: Role) -> Tensor:
-        mask, value = compare(cast(by, wide), 0, how="above"), cast(of, wide)
+        mask, value = compare(cast(by, wide), 0, ops.GT), cast(of, wide)
         return cast(where(mask, value, mul(value, slope)), dtype, role)
 
     with x.device.no_grad():
@@ -151,7 +147,7 @@ def elu(x: Tensor, alpha: Number = 1.0, inplace: bool = False) -> Tensor:
 
 
 def _elu(x: Tensor, how: str, *, inplace: bool) -> Tensor:
-    return _kernel(x, "ELU output", saves_result=inplace, chooses=True, inplace=inplace, how=how)
+    return _kernel(x, ops.ELU, saves_result=inplace, chooses=True, inplace=inplace, how=how)
 
 
 def _elu_by_choices(x: Tensor, alpha: Number) -> Tensor:
@@ -160,13 +156,13 @@ def _elu_by_choices(x: Tensor, alpha: Number) -> Tensor:
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         wide, slope = cast(x, FLOAT32), mul(cast(g, FLOAT32), 1)
         below = mul(mul(slope, alpha), exp(mul(wide, 1)))
-        found = where(compare(wide, 0, how="at most"), below, slope)
+        found = where(compare(wide, 0, ops.LE), below, slope)
         return [cast(found, g.dtype, x.role.gradient)]
 
     with x.device.no_grad():
         wide = cast(x, FLOAT32)
         below = mul(expm1(mul(wide, 1)), alpha)
-        found = where(compare(wide, 0, how="above"), mul(wide, 1), below)
+        found = where(compare(wide, 0, ops.GT), mul(wide, 1), below)
         out = cast(found, floating(x), x.role.made("ELU output"))
     return record(out, (x,), backward, x)
 
@@ -177,18 +173,18 @@ def hardtanh(
     """``F.hardtanh`` and ``F.relu6``."""
     bounds = min_val, max_val
     how = f"{min_val} {max_val}"
-    return _kernel(x, "clipped", saves_result=False, bounds=bounds, inplace=inplace, how=how)
+    return _kernel(x, ops.HARDTANH, bounds=bounds, inplace=inplace, how=how)
 
 
 def hardswish(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.hardswish``."""
-    return _kernel(x, "hardswish output", saves_result=False, chooses=True, inplace=inplace)
+    return _kernel(x, ops.HARDSWISH, chooses=True, inplace=inplace)
 
 
 def hardsigmoid(x: Tensor, inplace: bool = False) -> Tensor:
     """``F.hardsigmoid``."""
     bounds = -3.0, 3.0
-    return _kernel(x, "clipped", saves_result=False, bounds=bounds, inplace=inplace, how="sigmoid")
+    return _kernel(x, ops.HARDSIGMOID, bounds=bounds, inplace=inplace)
 
 
 def selu(x: Tensor, inplace: bool = False) -> Tensor:
@@ -212,13 +208,13 @@ def softsign(x: Tensor) -> Tensor:
 def threshold(x: Tensor, threshold: Number, value: Number, inplace: bool = False) -> Tensor:
     """``F.threshold``."""
     bounds, how = (threshold,), f"{threshold} to {value}"
-    return _kernel(x, "clipped", saves_result=False, bounds=bounds, inplace=inplace, how=how)
+    return _kernel(x, ops.THRESHOLD, bounds=bounds, inplace=inplace, how=how)
 
 
 @traced
 def logsigmoid(x: Tensor) -> Tensor:
     """``F.logsigmoid``: the buffer that it saves is empty on CUDA."""
-    return _kernel(x, "log-sigmoid", saves_result=False)
+    return _kernel(x, ops.LOG_SIGMOID)
 
 
 def prelu(x: Tensor, weight: Tensor) -> Tensor:
@@ -229,11 +225,11 @@ def prelu(x: Tensor, weight: Tensor) -> Tensor:
     values = to_half(x)
     if slope.ndim != x.ndim:
         slope = reshape(slope, tuple(slope.numel if dim == 1 else 1 for dim in range(x.ndim)))
-    out = elementwise(values.dtype, "PReLU output", values, slope)
+    out = elementwise(values.dtype, ops.PRELU, values, slope)
     roles = x.role.gradient, weight.role.gradient
 
     def backward(g: Tensor, x: Tensor, slope: Tensor) -> list[Tensor | None]:
-        return [elementwise(x.dtype, "", g, x, slope, role=role) for role in roles]
+        return [elementwise(x.dtype, ops.PRELU_BACKWARD, g, x, slope, role=role) for role in roles]
 
     return record(out, (values, slope), backward, values, slope)
 

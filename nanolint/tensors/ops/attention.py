@@ -12,6 +12,7 @@ from nanolint.tape.torch import EFFICIENT_SHARES_HEADS_SINCE
 from nanolint.tensors import refusing
 from nanolint.tensors.device import CUDNN, EFFICIENT, FLASH, MATH
 from nanolint.tensors.dtypes import BFLOAT16, BOOL, FLOAT32
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.activations import dropout
 from nanolint.tensors.ops.attention_kernels import (
     FLASH_WIDTHS,
@@ -133,7 +134,7 @@ def _as_numbers(q: Tensor, mask: Tensor | None) -> Tensor | None:
 def _mask_numbers(mask: Tensor, dtype: Dtype) -> Tensor:
     """Zero where it holds, minus infinity elsewhere."""
     numbers = [zeros((), device=mask.device, dtype=dtype) for _ in range(2)]
-    out = elementwise(dtype, "mask", mask)
+    out = elementwise(dtype, ops.WHERE, mask, role=mask.role.made("mask", mask.role.dims))
     del numbers
     return out
 

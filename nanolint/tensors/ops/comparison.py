@@ -8,6 +8,7 @@ from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL
 from nanolint.tensors.layout import broadcast
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.creation import create, filled
 from nanolint.tensors.ops.pointwise import elementwise, result_type
 from nanolint.tensors.tensor import Tensor, empty
@@ -19,43 +20,44 @@ if TYPE_CHECKING:
 
     from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.ops.pointwise import Operand
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.role import Role
 
 
-def compare(x: Operand, other: Operand, *, how: str = "") -> Tensor:
+def compare(x: Operand, other: Operand, op: Op = ops.EQ) -> Tensor:
     """``x == other``, ``x < other`` and their like, ``torch.logical_and``: no gradient."""
-    return elementwise(BOOL, "comparison", x, other, how=how)
+    return elementwise(BOOL, op, x, other)
 
 
-def bitwise(x: Operand, other: Operand, *, how: str = "") -> Tensor:
+def bitwise(x: Operand, other: Operand, op: Op) -> Tensor:
     """``x & other``, ``x | other``, ``x ^ other``."""
-    return elementwise(result_type(x, other), "bits", x, other, how=how)
+    return elementwise(result_type(x, other), op, x, other)
 
 
 def bitwise_not(x: Tensor) -> Tensor:
     """``~x``."""
-    return elementwise(x.dtype, "bits", x)
+    return elementwise(x.dtype, ops.BITWISE_NOT, x)
 
 
-def check(x: Tensor, *, how: str = "") -> Tensor:
+def check(x: Tensor, op: Op) -> Tensor:
     """``torch.isnan``, ``torch.isneginf``, ``torch.logical_not``."""
-    return elementwise(BOOL, "comparison", x, how=how)
+    return elementwise(BOOL, op, x)
 
 
 def isinf(x: Tensor) -> Tensor:
     """``torch.isinf``: the absolute value is compared."""
-    absolute = elementwise(x.dtype, "absolute value", x)
-    out = elementwise(BOOL, "comparison", absolute)
+    absolute = elementwise(x.dtype, ops.ABS, x)
+    out = elementwise(BOOL, ops.EQ, absolute)
     del absolute
     return out
 
 
 def isfinite(x: Tensor) -> Tensor:
     """``torch.isfinite``: the absolute value, and the value itself, are compared."""
-    absolute = elementwise(x.dtype, "absolute value", x)
-    finite = elementwise(BOOL, "comparison", absolute)
-    equal = elementwise(BOOL, "comparison", x)
-    out = elementwise(BOOL, "comparison", equal, finite)
+    absolute = elementwise(x.dtype, ops.ABS, x)
+    finite = elementwise(BOOL, ops.NE, absolute)
+    equal = elementwise(BOOL, ops.EQ, x)
+    out = elementwise(BOOL, ops.LOGICAL_AND, equal, finite)
     del equal, absolute, finite
     return out
 
@@ -86,7 +88,7 @@ def where(condition: Tensor, x: Operand | None = None, other: Operand | None = N
         raise DataDependent("where")
     dtype = result_type(x, other)
     first, second = _operand(condition, x, dtype), _operand(condition, other, dtype)
-    out = elementwise(dtype, "choice", condition, first, second)
+    out = elementwise(dtype, ops.WHERE, condition, first, second)
     needs_x, needs_y = _needs(x), _needs(other)
     del first, second
 
@@ -106,14 +108,14 @@ def chosen(x: Tensor, condition: Tensor, other: Operand) -> Tensor:
 def _operand(condition: Tensor, x: Operand, dtype: Dtype) -> Tensor:
     """A number as a tensor of one element; a tensor in the type of the result."""
     if not isinstance(x, Tensor):
-        return create(condition.device, (), dtype, condition.role.made("number"), "full")
-    return x if x.dtype is dtype else elementwise(dtype, "choice", x)
+        return create(condition.device, (), dtype, condition.role.made("number"), ops.FULL)
+    return x if x.dtype is dtype else elementwise(dtype, ops.WHERE, x)
 
 
 def masked(g: Tensor, mask: Tensor, role: Role | None = None) -> Tensor:
     """Returns the gradient in the places of the mask; the zero elsewhere is a tensor of its own."""
     zero = filled(g, ())
-    out = elementwise(g.dtype, "choice", mask, g, role=role or g.role)
+    out = elementwise(g.dtype, ops.WHERE, mask, g, role=role or g.role)
     del zero
     return out
 
@@ -134,30 +136,30 @@ def clamp_max(x: Tensor, max: Operand) -> Tensor:
     return clamped(x, sides_of(None, max))
 
 
-def sides_of(least: Operand | None, most: Operand | None) -> list[tuple[Operand, str]]:
+def sides_of(least: Operand | None, most: Operand | None) -> list[tuple[Operand, Op]]:
     """The bounds that there are, each with how it is compared with."""
-    return [(each, how) for each, how in ((least, "ge"), (most, "le")) if each is not None]
+    return [(each, op) for each, op in ((least, ops.GE), (most, ops.LE)) if each is not None]
 
 
-def clamped(x: Tensor, sides: Sequence[tuple[Operand, str]]) -> Tensor:
+def clamped(x: Tensor, sides: Sequence[tuple[Operand, Op]]) -> Tensor:
     """One operation on elements for all bounds."""
     bounds = [each for each, _ in sides]
-    which = " ".join(how for _, how in sides)
-    out = elementwise(result_type(x, *bounds), "clamped", x, *bounds, how=which)
+    which = " ".join(op.aten for _, op in sides)
+    out = elementwise(result_type(x, *bounds), ops.CLAMP, x, *bounds, how=which)
     tensors = [each for each in bounds if isinstance(each, Tensor)]
     if x.device.grad_enabled and any(each.requires_grad for each in tensors):
         raise NotModelled("the gradient of a bound")
     return record(out, (x,), lambda g, x, *_: [of_clamped(g, x, sides)], x, *tensors)
 
 
-def of_clamped(g: Tensor, x: Tensor, sides: Sequence[tuple[Operand, str]]) -> Tensor:
+def of_clamped(g: Tensor, x: Tensor, sides: Sequence[tuple[Operand, Op]]) -> Tensor:
     """Returns the gradient in the places that are inside of the bounds."""
     zero = filled(g, ())
-    inside = [compare(x, each, how=how) for each, how in sides]
+    inside = [compare(x, each, op) for each, op in sides]
     both = inside[0]
     if len(inside) > 1 and tracer_at(g.device) is not None:
-        both = compare(*inside, how="bits")
-    found = elementwise(g.dtype, "gradient", g, both, 0.0, role=g.role)
+        both = compare(inside[0], inside[1], ops.LOGICAL_AND)
+    found = elementwise(g.dtype, ops.WHERE, g, both, 0.0, role=g.role)
     del zero
     return found
 

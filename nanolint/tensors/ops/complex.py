@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.pointwise import elementwise
 from nanolint.tensors.ops.views import contiguous
 from nanolint.tensors.tensor import Tensor, empty
@@ -42,13 +43,13 @@ def view_as_real(x: Tensor) -> Tensor:
 def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """``torch.polar``. Its gradient is not modelled: models make tables of it."""
     dtype = COMPLEX128 if abs.dtype is FLOAT64 else COMPLEX64
-    return elementwise(dtype, "complex", abs, angle)
+    return elementwise(dtype, ops.POLAR, abs, angle)
 
 
 def complex(real: Tensor, imag: Tensor) -> Tensor:
     """``torch.complex``."""
     dtype = COMPLEX128 if real.dtype is FLOAT64 else COMPLEX64
-    out = elementwise(dtype, "complex", real, imag)
+    out = elementwise(dtype, ops.COMPLEX, real, imag)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         return [_part(g), _part(g)]

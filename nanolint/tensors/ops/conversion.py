@@ -1,4 +1,4 @@
-"""Copies, and other types and devices: ``x.to``, ``x.float()``, and the casts that autocast makes.
+"""Copies, and other types and devices: ``x.to``, and the casts that autocast makes.
 
 native/TensorConversions.cpp and aten/src/ATen/autocast_mode.h. Casts of autocast happen
 from the last argument to the first, as the compiler that PyTorch is built with evaluates them. A
@@ -16,18 +16,7 @@ from nanolint.tape.tape import Component
 from nanolint.tape.torch import CACHED_CASTS_LEARN_SINCE
 from nanolint.tensors.autograd import Leaf, record
 from nanolint.tensors.device import Device, NotTraced
-from nanolint.tensors.dtypes import (
-    BFLOAT16,
-    BOOL,
-    FLOAT16,
-    FLOAT32,
-    FLOAT64,
-    FLOATING,
-    INT32,
-    INT64,
-    UINT8,
-    Dtype,
-)
+from nanolint.tensors.dtypes import FLOAT32, FLOATING, Dtype
 from nanolint.tensors.layout import like_strides
 from nanolint.tensors.ops import views
 from nanolint.tensors.ops.views import cast, preserved
@@ -103,46 +92,6 @@ def _moved(x: Tensor, device: Device, dtype: Dtype) -> Tensor:
 def type_as(x: Tensor, other: Tensor) -> Tensor:
     """``x.type_as(other)``."""
     return to(x, other)
-
-
-def float(x: Tensor) -> Tensor:
-    """``x.float()``."""
-    return cast(x, FLOAT32)
-
-
-def double(x: Tensor) -> Tensor:
-    """``x.double()``."""
-    return cast(x, FLOAT64)
-
-
-def half(x: Tensor) -> Tensor:
-    """``x.half()``."""
-    return cast(x, FLOAT16)
-
-
-def bfloat16(x: Tensor) -> Tensor:
-    """``x.bfloat16()``."""
-    return cast(x, BFLOAT16)
-
-
-def long(x: Tensor) -> Tensor:
-    """``x.long()``."""
-    return cast(x, INT64)
-
-
-def int(x: Tensor) -> Tensor:
-    """``x.int()``."""
-    return cast(x, INT32)
-
-
-def bool(x: Tensor) -> Tensor:
-    """``x.bool()``."""
-    return cast(x, BOOL)
-
-
-def byte(x: Tensor) -> Tensor:
-    """``x.byte()``."""
-    return cast(x, UINT8)
 
 
 def to_half(x: Tensor) -> Tensor:

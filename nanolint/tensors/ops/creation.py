@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.tape.tape import Component
 from nanolint.tensors.dtypes import DEFAULTS, FLOAT32, FLOATING, INT32, INT64, UINT8, kind_of
 from nanolint.tensors.layout import like_strides
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.sums import radix_sort_bytes
 from nanolint.tensors.ops.views import cast, sizes_of
 from nanolint.tensors.role import role as role_of
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from nanolint.tensors.device import Device
     from nanolint.tensors.dtypes import Dtype, Number
     from nanolint.tensors.layout import Shape
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.role import Role
 
 MADE = role_of("tensor", Component.ACTIVATIONS)
@@ -36,13 +38,13 @@ def create(
     shape: Shape,
     dtype: Dtype,
     role: Role,
-    what: str = "arange",
+    op: Op = ops.ARANGE,
     value: object = None,
 ) -> Tensor:
-    """A new tensor; two that are ``what``, and of one ``value``, may be one in a compiled graph."""
+    """A new tensor; two that are ``op``, and of one ``value``, may be one in a compiled graph."""
     tracer = tracer_at(device)
     if tracer is not None:
-        made = tracer.create(what, shape, dtype, role, None if value is None else repr(value))
+        made = tracer.create(op, shape, dtype, role, None if value is None else repr(value))
         made.device = device
         return made
     return empty(device, shape, dtype, role)
@@ -50,7 +52,7 @@ def create(
 
 def full_of(device: Device, shape: Shape, dtype: Dtype, role: Role, value: object = 0) -> Tensor:
     """A tensor of one number, in the type that it has there: a graph has one of each."""
-    return create(device, shape, dtype, role, "full", number_in(value, dtype))
+    return create(device, shape, dtype, role, ops.FULL, number_in(value, dtype))
 
 
 def number_in(value: object, dtype: Dtype) -> object:
@@ -104,7 +106,7 @@ def _random(device: Device, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
     (torch/_inductor/fx_passes/replace_random.py)."""
     if tracer_at(device) is None:
         return empty(device, shape, dtype, role)
-    return cast(create(device, shape, FLOAT32, role, "random"), dtype)
+    return cast(create(device, shape, FLOAT32, role, ops.RANDOM), dtype)
 
 
 def full(
@@ -180,7 +182,7 @@ def eye(
     n: int, m: int | None = None, *, device: Device, dtype: Dtype | None = None, **_options: Any
 ) -> Tensor:
     """``torch.eye``."""
-    return create(device, (n, n if m is None else m), dtype or device.floats, MADE, "eye")
+    return create(device, (n, n if m is None else m), dtype or device.floats, MADE, ops.EYE)
 
 
 def randint(*bounds: Any, device: Device, dtype: Dtype | None = None, **options: Any) -> Tensor:
@@ -228,11 +230,11 @@ def tensor(data: Any, *, device: Device, dtype: Dtype | None = None, **_options:
         inner = inner[0] if inner else 0.0
     if not isinstance(inner, Tensor):
         found = dtype or _type_of(_widest(data), device)
-        return create(device, tuple(shape), found, MADE, "full", data)
+        return create(device, tuple(shape), found, MADE, ops.FULL, data)
     if inner.numel == 1 and inner.shape:
         raise NotModelled("torch.tensor of rows of one element")  # numpy's stay rows, PyTorch's not
     shape += inner.shape
-    return create(device, tuple(shape), dtype or inner.dtype, MADE, "full", data)
+    return create(device, tuple(shape), dtype or inner.dtype, MADE, ops.FULL, data)
 
 
 def _widest(data: Any) -> Any:

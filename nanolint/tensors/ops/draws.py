@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import FLOAT32, FLOATING
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.comparison import compare
 from nanolint.tensors.ops.creation import rand_like
 from nanolint.tensors.ops.inplace import quietly_only, replaced
@@ -41,7 +42,7 @@ def bernoulli_(x: Tensor, p: Operand = 0.5, **_options: Any) -> Tensor:
 
 
 def _drawn(x: Tensor, p: Operand, dtype: Dtype) -> Tensor:
-    return cast(compare(rand_like(x, dtype=FLOAT32), p, how="lt"), dtype)
+    return cast(compare(rand_like(x, dtype=FLOAT32), p, ops.LT), dtype)
 
 
 def normal_(x: Tensor, mean: Number = 0.0, std: Number = 1.0, **_options: Any) -> Tensor:

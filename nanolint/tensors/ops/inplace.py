@@ -11,6 +11,7 @@ from nanolint.tensors import refusing
 from nanolint.tensors.autograd import Leaf, record
 from nanolint.tensors.dtypes import BOOL, UINT8, promote
 from nanolint.tensors.layout import broadcast, like_strides
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.comparison import clamp, compare, masked_fill, of_clamped, sides_of, where
 from nanolint.tensors.ops.conversion import to
 from nanolint.tensors.ops.creation import filled, full_of
@@ -262,8 +263,9 @@ def relu_backward(role: Role) -> Callable[[Tensor, Tensor], list[Tensor | None]]
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
         if tracer_at(g.device) is not None:
-            return [where(compare(out, 0), 0.0, g)]
-        return [elementwise(promote(g.dtype, out.dtype), "", g, out, role=role)]
+            return [where(compare(out, 0, ops.LE), 0.0, g)]
+        dtype = promote(g.dtype, out.dtype)
+        return [elementwise(dtype, ops.THRESHOLD_BACKWARD, g, out, role=role)]
 
     return backward
 

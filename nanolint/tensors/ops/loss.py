@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from nanolint.tensors import refusing
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL, FLOAT16, FLOAT32, FLOATING, INT64, UINT8
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.activations import logsigmoid, sigmoid
 from nanolint.tensors.ops.comparison import bitwise_not, check, compare
 from nanolint.tensors.ops.conversion import to_float32
@@ -97,7 +98,7 @@ def kl_div(
             each = mul(weight, difference)
             del weight, difference
         else:
-            entropy = elementwise(wide.dtype, "logarithm", wide_target)
+            entropy = elementwise(wide.dtype, ops.XLOGY, wide_target)
             product = mul(wide_target, wide)
             each = sub(entropy, product)
             del entropy, product
@@ -161,7 +162,7 @@ def binary_cross_entropy(
     if x.device.half is not None or tracer_at(x.device) is not None:
         raise NotModelled("binary_cross_entropy under autocast or torch.compile")
     with x.device.no_grad():
-        loss = elementwise(x.dtype, "loss", x, target)
+        loss = elementwise(x.dtype, ops.BINARY_CROSS_ENTROPY, x, target)
         if reduction != "none":
             _reduced(loss, reduction)
             loss.shape, loss.strides = (), ()  # it keeps its memory
@@ -248,9 +249,9 @@ def gumbel_softmax(
 def safe_softmax(x: Tensor) -> Tensor:
     """``_safe_softmax``: rows of minus infinity become zeros."""
     out = _softmax(x.detach(), None, "softmax output", dim=-1, multiplies=True)
-    masked = check(x)
+    masked = check(x, ops.ISNEGINF)
     rows = empty(x.device, (*x.shape[:-1], 1), BOOL, x.role.made("truth"))
-    zero = create(x.device, (), x.dtype, x.role.made("number"), "full")
+    zero = create(x.device, (), x.dtype, x.role.made("number"), ops.FULL)
     del masked, rows, zero
     role = x.role.gradient
 
@@ -329,7 +330,7 @@ def cross_entropy(
     total = sum(weighed, along)
     smooth = neg(total)
     del total, weighed
-    ignored = compare(target, ignore_index, how="eq")
+    ignored = compare(target, ignore_index)
     masked_fill_(smooth, ignored, 0.0)
     spread = smooth
     if reduction == "mean":
@@ -436,11 +437,11 @@ def mse_loss(
     wide = to_float32(x)
     dtype = result_type(wide, wide_target)
     if reduction == "none":
-        loss = elementwise(dtype, "loss", wide, wide_target)
+        loss = elementwise(dtype, ops.MSE_LOSS, wide, wide_target)
     else:
         # The result keeps the memory of as many elements as the arguments have.
-        loss = elementwise(dtype, "loss", wide, wide_target)
-        parts = elementwise(dtype, "loss", wide, wide_target)
+        loss = elementwise(dtype, ops.MSE_LOSS, wide, wide_target)
+        parts = elementwise(dtype, ops.MSE_LOSS, wide, wide_target)
         reduction_scratch(parts, range(parts.ndim))
         del parts
         loss.shape, loss.strides = (), ()

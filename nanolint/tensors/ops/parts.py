@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from nanolint.tensors.autograd import record_all
 from nanolint.tensors.dtypes import INT64
 from nanolint.tensors.layout import normalized
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.creation import create
 from nanolint.tensors.ops.views import as_view
 from nanolint.tensors.tensor import empty
@@ -39,7 +40,7 @@ def sliced(x: Tensor, dim: int, length: int, step: int = 1, start: int | None = 
     whole = x.shape
     shape = (*whole[:dim], length, *whole[dim + 1 :])
     strides = (*x.strides[:dim], x.strides[dim] * step, *x.strides[dim + 1 :])
-    how = ("slice", dim, start, step)
+    how = (ops.SLICE, dim, start, step)
     return as_view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
 
 
@@ -59,7 +60,7 @@ def select(x: Tensor, dim: int, index: int) -> Tensor:
         )
     shape = (*whole[:dim], *whole[dim + 1 :])
     strides = (*x.strides[:dim], *x.strides[dim + 1 :])
-    how = ("select", dim, index + whole[dim] if index < 0 else index)
+    how = (ops.SELECT, dim, index + whole[dim] if index < 0 else index)
     return as_view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
 
 
@@ -125,7 +126,7 @@ def unbind(x: Tensor, dim: int = 0) -> Sequence[Tensor]:
 def as_strided(x: Tensor, size: Shape, stride: Strides, storage_offset: int = 0) -> Tensor:
     """``x.as_strided``: the gradient goes into zeros."""
     shape, strides, whole = tuple(size), tuple(stride), x.shape
-    how = ("as_strided", shape, strides, storage_offset)
+    how = (ops.AS_STRIDED, shape, strides, storage_offset)
     return as_view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
 
 
@@ -137,7 +138,7 @@ def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor
     length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
     shape = (*(x.shape[dim] for dim in rest), length)
     strides = (*(x.strides[dim] for dim in rest), x.strides[first] + x.strides[second])
-    whole, how = x.shape, ("diagonal", offset, first, second)
+    whole, how = x.shape, (ops.DIAGONAL, offset, first, second)
     return as_view(x, how, shape, strides, lambda g: [_zeros(g, whole, how)], x.role.reshaped)
 
 
@@ -147,7 +148,7 @@ def unfold(x: Tensor, dimension: int, size: int, step: int) -> Tensor:
     count = (whole[dim] - size) // step + 1
     shape = (*whole[:dim], count, *whole[dim + 1 :], size)
     strides = (*x.strides[:dim], x.strides[dim] * step, *x.strides[dim + 1 :], x.strides[dim])
-    how = ("unfold", dim, size, step)
+    how = (ops.UNFOLD, dim, size, step)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         found = _zeros(g, whole, how)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL, COMPLEX, DEFAULTS, FLOAT32, FLOATING, kind_of, promote
 from nanolint.tensors.layout import broadcast, result_strides
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.views import cast
 from nanolint.tensors.tensor import Tensor, empty
 from nanolint.tensors.tracing import traced, tracer_at
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from nanolint.tensors.device import Device
     from nanolint.tensors.dtypes import Dtype, Number
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.role import Role
 
 Operand: TypeAlias = "Tensor | Number"
@@ -52,7 +54,7 @@ def result_type(*operands: Operand) -> Dtype:
 
 def elementwise(
     dtype: Dtype,
-    label: str,
+    op: Op,
     *operands: Operand,
     role: Role | None = None,
     how: str = "",
@@ -61,7 +63,7 @@ def elementwise(
     """The result of an operation on elements, in the layout of its operands: the first of them
     comes first, or the last if it looks at them ``backwards``.
 
-    ``how`` tells it from others of its label: in a compiled graph those that are alike are one.
+    ``how`` tells it from others of one ``op``: in a compiled graph those that are alike are one.
     """
     tensors = [each for each in operands if isinstance(each, Tensor)]
     first = tensors[0]
@@ -74,11 +76,11 @@ def elementwise(
         strides = result_strides(shape, *(reversed(layouts) if backwards else layouts))
     if role is None:
         widest = next((each for each in tensors if each.shape == shape), first)
-        role = widest.role.made(label, widest.role.dims if widest.shape == shape else "")
+        role = widest.role.made(op.label, widest.role.dims if widest.shape == shape else "")
     device = _device(tensors)
     tracer = tracer_at(device)
     if tracer is not None:
-        return tracer.elementwise(label, operands, shape, strides, dtype, role, how)
+        return tracer.elementwise(op, operands, shape, strides, dtype, role, how)
     return empty(device, shape, dtype, role, strides)
 
 
@@ -92,7 +94,7 @@ def _device(tensors: Sequence[Tensor]) -> Device:
 
 def add(x: Operand, other: Operand, *, alpha: Number = 1, role: Role | None = None) -> Tensor:
     """``x + alpha * other``: both gradients are the gradient itself, except for ``alpha``."""
-    out = elementwise(result_type(x, other), "sum", x, other, role=role, how=f"{alpha}")
+    out = elementwise(result_type(x, other), ops.ADD, x, other, role=role, how=f"{alpha}")
     if alpha == 1:
         return record(out, (_tensor(x), _tensor(other)), lambda g: [g, g])
     needs_x, needs_y = _needs(x), _needs(other)
@@ -106,7 +108,7 @@ def add(x: Operand, other: Operand, *, alpha: Number = 1, role: Role | None = No
 
 def sub(x: Operand, other: Operand, *, alpha: Number = 1, role: Role | None = None) -> Tensor:
     """``x - alpha * other``."""
-    out = elementwise(result_type(x, other), "difference", x, other, role=role, how=f"{alpha}")
+    out = elementwise(result_type(x, other), ops.SUB, x, other, role=role, how=f"{alpha}")
     needs_x, needs_y = _needs(x), _needs(other)
 
     def backward(g: Tensor) -> list[Tensor | None]:
@@ -127,7 +129,7 @@ def rsub(x: Operand, other: Operand) -> Tensor:
 
 def mul(x: Operand, other: Operand, *, role: Role | None = None) -> Tensor:
     """``x * other``: each factor is saved if the other one learns."""
-    out = elementwise(result_type(x, other), "product", x, other, role=role)
+    out = elementwise(result_type(x, other), ops.MUL, x, other, role=role)
     needs_x, needs_y = _needs(x), _needs(other)
     scalar_x = None if isinstance(x, Tensor) else x
     scalar_y = None if isinstance(other, Tensor) else other
@@ -144,7 +146,7 @@ def mul(x: Operand, other: Operand, *, role: Role | None = None) -> Tensor:
 def _times(g: Tensor, factor: Operand) -> Tensor:
     """The gradient times a factor, whose conjugate is a copy where it is complex."""
     if isinstance(factor, Tensor) and factor.dtype.kind == COMPLEX:
-        conjugate = elementwise(factor.dtype, "conjugate", factor)
+        conjugate = elementwise(factor.dtype, ops.CONJ, factor)
         found = mul(g, conjugate)
         del conjugate
         return found
@@ -158,7 +160,7 @@ def div(
     dtype = result_type(x, other)
     if dtype.kind < FLOATING and rounding_mode is None:
         dtype = next(each for each in (x, other) if isinstance(each, Tensor)).device.floats
-    out = elementwise(dtype, "quotient", x, other, role=role, how=rounding_mode or "")
+    out = elementwise(dtype, ops.DIV, x, other, role=role, how=rounding_mode or "")
     if rounding_mode is not None:
         needs = _needs(x), _needs(other)
         return record(
@@ -188,21 +190,13 @@ def div(
 
 def floor_divide(x: Operand, other: Operand) -> Tensor:
     """``x // other``: nothing flows back."""
-    return elementwise(result_type(x, other), "quotient", x, other, how="floor")
+    return elementwise(result_type(x, other), ops.DIV, x, other, how="floor")
 
 
-def remainder(x: Operand, other: Operand) -> Tensor:
-    """``x % other``, which has the sign of ``other``."""
-    return _remainder(x, other, "floor")
-
-
-def fmod(x: Operand, other: Operand) -> Tensor:
-    """``torch.fmod``, which has the sign of ``x``."""
-    return _remainder(x, other, "trunc")
-
-
-def _remainder(x: Operand, other: Operand, rounding_mode: str) -> Tensor:
-    out = elementwise(result_type(x, other), "remainder", x, other, how=rounding_mode)
+def remainder(x: Operand, other: Operand, op: Op = ops.REMAINDER) -> Tensor:
+    """``x % other``, which has the sign of ``other``; ``torch.fmod``, which has that of ``x``."""
+    rounding_mode = "floor" if op is ops.REMAINDER else "trunc"
+    out = elementwise(result_type(x, other), op, x, other)
     needs_x, needs_y = _needs(x), _needs(other)
 
     def backward(g: Tensor, x: Tensor | None, y: Tensor | None) -> list[Tensor | None]:
@@ -220,22 +214,12 @@ def _remainder(x: Operand, other: Operand, rounding_mode: str) -> Tensor:
 
 def neg(x: Tensor) -> Tensor:
     """``-x``."""
-    return record(elementwise(x.dtype, "negative", x), (x,), lambda g: [neg(g)])
+    return record(elementwise(x.dtype, ops.NEG, x), (x,), lambda g: [neg(g)])
 
 
-def maximum(x: Tensor, other: Tensor) -> Tensor:
-    """``torch.maximum``."""
-    return _extreme(x, other, "maximum")
-
-
-def minimum(x: Tensor, other: Tensor) -> Tensor:
-    """``torch.minimum``."""
-    return _extreme(x, other, "minimum")
-
-
-def _extreme(x: Tensor, other: Tensor, label: str) -> Tensor:
-    """Equal elements share the gradient."""
-    out = elementwise(result_type(x, other), label, x, other)
+def extremum(x: Tensor, other: Tensor, op: Op) -> Tensor:
+    """``torch.maximum`` and ``torch.minimum``: equal elements share the gradient."""
+    out = elementwise(result_type(x, other), op, x, other)
     needs = x.requires_grad, other.requires_grad
 
     def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
@@ -246,16 +230,16 @@ def _extreme(x: Tensor, other: Tensor, label: str) -> Tensor:
 
 def _shared(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
     half = div(g, 2)
-    equal = elementwise(BOOL, "comparison", x, y)
-    found = elementwise(g.dtype, "choice", equal, half, g, role=g.role)
-    less = elementwise(BOOL, "comparison", x, y)
+    equal = elementwise(BOOL, ops.EQ, x, y)
+    found = elementwise(g.dtype, ops.WHERE, equal, half, g, role=g.role)
+    less = elementwise(BOOL, ops.LT, x, y)
     del equal, half, less
     return found
 
 
 @traced
 def _interpolated(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
-    return elementwise(result_type(x, end), "interpolation", x, end, weight)
+    return elementwise(result_type(x, end), ops.LERP, x, end, weight)
 
 
 def lerp(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
@@ -293,7 +277,7 @@ def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -
             third, second = cast(tensor2, widest), cast(tensor1, widest)
             return addcmul(cast(x, widest), second, third, value=value)
     how = "" if value == 1 else f"{value}"
-    out = elementwise(result_type(x, tensor1, tensor2), "sum", x, tensor1, tensor2, how=how)
+    out = elementwise(result_type(x, tensor1, tensor2), ops.ADDCMUL, x, tensor1, tensor2, how=how)
     needs = [each.requires_grad for each in (x, tensor1, tensor2)]
 
     def scaled(g: Tensor, factor: Tensor) -> Tensor:
@@ -310,7 +294,7 @@ def addcmul(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -
 
 
 def _zeros(g: Tensor) -> Tensor:
-    return elementwise(g.dtype, "zeros", g, role=g.role)
+    return elementwise(g.dtype, ops.ZEROS_LIKE, g, role=g.role)
 
 
 def _needs(x: Operand) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from nanolint.tensors.autograd import record, record_all
 from nanolint.tensors.dtypes import BOOL, FLOAT32, FLOATING, INT64, UINT8
 from nanolint.tensors.layout import normalized
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.comparison import clamp_min
 from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.pointwise import add, div, elementwise, mul, sub
@@ -72,7 +73,7 @@ def amax(x: Tensor, dim: Dimensions = (), keepdim: bool = False) -> Tensor:
     shape = x.shape
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
-        mask = elementwise(BOOL, "comparison", restored(out, shape, over, keepdim), x)
+        mask = elementwise(BOOL, ops.EQ, restored(out, shape, over, keepdim), x)
         count = empty(x.device, reduced(shape, over, True), INT64, x.role.made("count"))
         wide = empty(x.device, shape, INT64, x.role.made("mask to count"))
         reduction(wide, over, accumulator=INT64.itemsize)
@@ -119,7 +120,7 @@ def logsumexp(x: Tensor, dim: Dimensions, keepdim: bool = False) -> Tensor:
     absolute = empty(device, maxima.shape, dtype, x.role.made("absolute value"))
     infinite = empty(device, maxima.shape, BOOL, x.role.made("comparison"))
     del absolute, infinite
-    difference = elementwise(dtype, "difference", wide, maxima)
+    difference = elementwise(dtype, ops.SUB, wide, maxima)
     out = empty(device, reduced(shape, over, keepdim), dtype, x.role.made("log-sum-exp"))
     reduction(difference, over)
     del difference, maxima
@@ -158,11 +159,11 @@ def norm(
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
         whole = len(over) == len(shape)  # a tensor without dimensions stays one
         if p == 1:
-            sign = elementwise(x.dtype, "sign", x)
+            sign = elementwise(x.dtype, ops.SIGN, x)
             return [mul(sign, g if whole else kept(g, shape, over, keepdim))]
         long = out if whole else kept(out, shape, over, keepdim)
         direction = div(x, long)
-        zero = elementwise(BOOL, "comparison", long)
+        zero = elementwise(BOOL, ops.EQ, long)
         found = mul(g if whole else kept(g, shape, over, keepdim), direction)
         del direction, zero
         return [found]
@@ -222,9 +223,9 @@ def extreme(x: Tensor) -> Tensor:
     del source
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
-        mask = elementwise(BOOL, "comparison", x)
-        no_number = elementwise(BOOL, "comparison", out)
-        no_numbers = elementwise(BOOL, "comparison", x)
+        mask = elementwise(BOOL, ops.EQ, x)
+        no_number = elementwise(BOOL, ops.ISNAN, out)
+        no_numbers = elementwise(BOOL, ops.ISNAN, x)
         count = sum(mask)
         shared = div(g, count)
         found = mul(mask, shared)
@@ -236,7 +237,7 @@ def extreme(x: Tensor) -> Tensor:
 
 def count_nonzero(x: Tensor, dim: Dimensions = None) -> Tensor:
     """``torch.count_nonzero``."""
-    mask = elementwise(BOOL, "comparison", x)
+    mask = elementwise(BOOL, ops.NE, x)
     out = sum(mask, dim)
     del mask
     return out
@@ -345,7 +346,7 @@ def std(
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
         twice = mul(out, 2)
         quotient = div(g, twice)
-        zero = elementwise(BOOL, "comparison", out)
+        zero = elementwise(BOOL, ops.EQ, out)
         del twice, zero
         return [_of_variance(kept(quotient, shape, over, keepdim), x, over)]
 

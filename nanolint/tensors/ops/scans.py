@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL, UINT8
 from nanolint.tensors.layout import normalized
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.joining import flip
 from nanolint.tensors.ops.pointwise import div, elementwise, mul
 from nanolint.tensors.ops.reductions import any, summed_type
@@ -54,7 +55,7 @@ def cumprod(x: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:
         if size == 1:
             return [flow]
         weighted = mul(out, flow)
-        zeros = elementwise(BOOL, "comparison", x)
+        zeros = elementwise(BOOL, ops.EQ, x)
         any(zeros)
         summed = _reversed_sum(weighted, over)
         found = div(summed, x)
@@ -67,12 +68,8 @@ def cumprod(x: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:
 def _scan(x: Tensor, size: int) -> None:
     """One row alone is summed by CUB."""
     if size == x.numel > 1:
-        state = empty(
-            x.device,
-            (scan_bytes(size, narrow=x.dtype.itemsize == 4),),
-            UINT8,
-            x.role,
-        )
+        nbytes = scan_bytes(size, narrow=x.dtype.itemsize == 4)
+        state = empty(x.device, (nbytes,), UINT8, x.role)
         del state
 
 

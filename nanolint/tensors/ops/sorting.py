@@ -8,7 +8,8 @@ from nanolint.tape.torch import BINCOUNT_HOLDS_SINCE, MULTINOMIAL_HOLDS_SINCE
 from nanolint.tensors.autograd import record_all
 from nanolint.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.tensors.layout import like_strides, normalized
-from nanolint.tensors.ops.pointwise import elementwise, maximum
+from nanolint.tensors.ops import registry as ops
+from nanolint.tensors.ops.pointwise import elementwise, extremum
 from nanolint.tensors.ops.reductions import extreme, reduced
 from nanolint.tensors.ops.sums import reduction
 from nanolint.tensors.ops.views import contiguous, detach
@@ -74,7 +75,7 @@ def max(x: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Te
     if dim is None:
         return extreme(x)
     if isinstance(dim, Tensor):
-        return maximum(x, dim)
+        return extremum(x, dim, ops.MAXIMUM)
     over = (normalized(dim, x.ndim),)
     shape = reduced(x.shape, over, keepdim)
     values = empty(x.device, shape, x.dtype, x.role.made("maximum"))
@@ -147,7 +148,7 @@ def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tenso
     if x.device.release < MULTINOMIAL_HOLDS_SINCE:
         bounds.clear()
     sums = empty(x.device, x.shape[:-1], x.dtype, x.role.made("sum"))
-    zero = elementwise(BOOL, "comparison", sums)
+    zero = elementwise(BOOL, ops.EQ, sums)
     empty_row = _scalar(x, BOOL)
     del sums, zero
     _scalar(x, BOOL)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import BOOL, FLOATING, promote
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.comparison import isfinite
 from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.creation import create, filled
@@ -18,11 +19,12 @@ from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from nanolint.tensors.dtypes import Dtype, Number
+    from nanolint.tensors.ops.registry import Op
 
 
 def sqrt(x: Tensor) -> Tensor:
     """``torch.sqrt``."""
-    out = elementwise(floating(x), "square root", x)
+    out = elementwise(floating(x), ops.SQRT, x)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
         twice = mul(out, 2)
@@ -34,10 +36,10 @@ def sqrt(x: Tensor) -> Tensor:
 def rsqrt(x: Tensor) -> Tensor:
     """``torch.rsqrt``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "reciprocal square root", wide)
+    out = elementwise(floating(wide), ops.RSQRT, wide)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
-        cube = elementwise(out.dtype, "power", out, how="3")
+        cube = elementwise(out.dtype, ops.POW, out, how="3")
         half = mul(g, -0.5)
         return [mul(half, cube)]
 
@@ -47,7 +49,7 @@ def rsqrt(x: Tensor) -> Tensor:
 def reciprocal(x: Tensor) -> Tensor:
     """``torch.reciprocal``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "reciprocal", wide)
+    out = elementwise(floating(wide), ops.RECIPROCAL, wide)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
         square = mul(out, out)
@@ -59,7 +61,7 @@ def reciprocal(x: Tensor) -> Tensor:
 
 def sin(x: Tensor) -> Tensor:
     """``torch.sin``."""
-    out = elementwise(floating(x), "sine", x)
+    out = elementwise(floating(x), ops.SIN, x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         cosine = cos(x)
@@ -70,7 +72,7 @@ def sin(x: Tensor) -> Tensor:
 
 def cos(x: Tensor) -> Tensor:
     """``torch.cos``."""
-    out = elementwise(floating(x), "cosine", x)
+    out = elementwise(floating(x), ops.COS, x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         sine = sin(x)
@@ -83,32 +85,23 @@ def cos(x: Tensor) -> Tensor:
 def tan(x: Tensor) -> Tensor:
     """``torch.tan``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "tangent", wide)
+    out = elementwise(floating(wide), ops.TAN, wide)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
-        square = elementwise(out.dtype, "power", out, how="2")
+        square = elementwise(out.dtype, ops.POW, out, how="2")
         above = add(square, 1)
         return [mul(g, above)]
 
     return record(out, (wide,), backward, out)
 
 
-def sinh(x: Tensor) -> Tensor:
-    """``torch.sinh``; float32 under autocast."""
-    return _hyperbolic(x, "sine", "cosine")
-
-
-def cosh(x: Tensor) -> Tensor:
-    """``torch.cosh``; float32 under autocast."""
-    return _hyperbolic(x, "cosine", "sine")
-
-
-def _hyperbolic(x: Tensor, which: str, other: str) -> Tensor:
+def hyperbolic(x: Tensor, op: Op) -> Tensor:
+    """``torch.sinh`` and ``torch.cosh``, each the slope of the other; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), f"hyperbolic {which}", wide)
+    out = elementwise(floating(wide), op, wide)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        slope = elementwise(x.dtype, f"hyperbolic {other}", x)
+        slope = elementwise(x.dtype, ops.COSH if op is ops.SINH else ops.SINH, x)
         return [mul(g, slope)]
 
     return record(out, (wide,), backward, wide)
@@ -116,7 +109,7 @@ def _hyperbolic(x: Tensor, which: str, other: str) -> Tensor:
 
 def atan(x: Tensor) -> Tensor:
     """``torch.atan``."""
-    out = elementwise(floating(x), "arctangent", x)
+    out = elementwise(floating(x), ops.ATAN, x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         square = mul(x, x)
@@ -128,27 +121,18 @@ def atan(x: Tensor) -> Tensor:
 
 def abs(x: Tensor) -> Tensor:
     """``torch.abs``."""
-    out = elementwise(x.dtype, "absolute value", x)
+    out = elementwise(x.dtype, ops.ABS, x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        sign = elementwise(x.dtype, "sign", x)
+        sign = elementwise(x.dtype, ops.SIGN, x)
         return [mul(g, sign)]
 
     return record(out, (x,), backward, x)
 
 
-def erf(x: Tensor) -> Tensor:
-    """``torch.erf``."""
-    return _error(x, "error function")
-
-
-def erfc(x: Tensor) -> Tensor:
-    """``torch.erfc``."""
-    return _error(x, "complementary error function")
-
-
-def _error(x: Tensor, label: str) -> Tensor:
-    out = elementwise(floating(x), label, x)
+def error(x: Tensor, op: Op) -> Tensor:
+    """``torch.erf`` and ``torch.erfc``."""
+    out = elementwise(floating(x), op, x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         square = pow(x, 2)
@@ -160,37 +144,18 @@ def _error(x: Tensor, label: str) -> Tensor:
     return record(out, (x,), backward, x)
 
 
-def sign(x: Tensor) -> Tensor:
-    """``torch.sign``."""
-    return _in_steps(x, "sign")
-
-
-def floor(x: Tensor) -> Tensor:
-    """``torch.floor``."""
-    return _in_steps(x, "rounded down")
-
-
-def ceil(x: Tensor) -> Tensor:
-    """``torch.ceil``."""
-    return _in_steps(x, "rounded up")
-
-
-def trunc(x: Tensor) -> Tensor:
-    """``torch.trunc``."""
-    return _in_steps(x, "rounded to zero")
-
-
 def round(x: Tensor, *, decimals: int = 0) -> Tensor:
     """``torch.round``."""
-    return _in_steps(x, "rounded", f"{decimals}")
+    return in_steps(x, ops.ROUND, f"{decimals}")
 
 
-def _in_steps(x: Tensor, label: str, how: str = "") -> Tensor:
-    """A function that is level wherever it has a slope: zeros flow back."""
-    out = elementwise(x.dtype, label, x, how=how)
+def in_steps(x: Tensor, op: Op, how: str = "") -> Tensor:
+    """``torch.sign``, ``floor``, ``ceil`` and ``trunc``, level wherever they have a slope: zeros
+    flow back."""
+    out = elementwise(x.dtype, op, x, how=how)
 
     def backward(g: Tensor) -> list[Tensor | None]:
-        return [elementwise(g.dtype, "zeros", g, role=g.role)]
+        return [elementwise(g.dtype, ops.ZEROS_LIKE, g, role=g.role)]
 
     return record(out, (x,), backward)
 
@@ -203,12 +168,12 @@ def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     wide = to_float32(x)
     of_float = not isinstance(exponent, int)
     dtype = floating(wide) if of_float else wide.dtype
-    out = elementwise(dtype, "power", wide, how=f"{exponent}")
+    out = elementwise(dtype, ops.POW, wide, how=f"{exponent}")
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         if exponent == 0:
             return [filled(g)]
-        smaller = elementwise(x.dtype, "power", x, how=f"{exponent - 1}")
+        smaller = elementwise(x.dtype, ops.POW, x, how=f"{exponent - 1}")
         scaled = mul(smaller, exponent)
         return [mul(g, scaled)]
 
@@ -226,9 +191,9 @@ def _tensor_power(x: Tensor | Number, exponent: Tensor) -> Tensor:
     base = to_float32(x) if isinstance(x, Tensor) else None
     dtype = floating(power) if base is None else promote(floating(power), base.dtype)
     number = x if base is None and x != 2 else base  # powers of 2 are a function of their own
-    out = elementwise(dtype, "power", *(each for each in (number, power) if each is not None))
+    out = elementwise(dtype, ops.POW, *(each for each in (number, power) if each is not None))
     if base is None:
-        number = create(out.device, (), dtype, out.role, "full")
+        number = create(out.device, (), dtype, out.role, ops.FULL)
         del number
     needs = base is not None and base.requires_grad, power.requires_grad
 
@@ -250,14 +215,14 @@ def _tensor_power(x: Tensor | Number, exponent: Tensor) -> Tensor:
 
 def _of_power(g: Tensor, base: Tensor, power: Tensor, out: Tensor) -> Tensor:
     """``pow_backward_exponent``."""
-    positive = elementwise(BOOL, "comparison", power)
-    zero = elementwise(BOOL, "comparison", base)
-    condition = elementwise(BOOL, "comparison", zero, positive)
+    positive = elementwise(BOOL, ops.GE, power)
+    zero = elementwise(BOOL, ops.EQ, base)
+    condition = elementwise(BOOL, ops.LOGICAL_AND, zero, positive)
     del positive, zero
     logarithm = log(base)
     product = mul(out, logarithm)
     nothing = filled(g, ())
-    chosen = elementwise(product.dtype, "choice", condition, product)
+    chosen = elementwise(product.dtype, ops.WHERE, condition, product)
     found = mul(g, chosen)
     del condition, logarithm, product, nothing, chosen
     return found
@@ -266,12 +231,12 @@ def _of_power(g: Tensor, base: Tensor, power: Tensor, out: Tensor) -> Tensor:
 def _of_base(g: Tensor, base: Tensor, power: Tensor) -> Tensor:
     """``pow_backward_self``."""
     less = sub(power, 1)
-    smaller = elementwise(base.dtype, "power", base, less)
+    smaller = elementwise(base.dtype, ops.POW, base, less)
     product = mul(power, smaller)
     scaled = mul(g, product)
     nothing = filled(g, ())
-    condition = elementwise(BOOL, "comparison", power)
-    found = elementwise(scaled.dtype, "choice", condition, scaled)
+    condition = elementwise(BOOL, ops.EQ, power)
+    found = elementwise(scaled.dtype, ops.WHERE, condition, scaled)
     del less, smaller, product, scaled, nothing, condition
     return found
 
@@ -288,7 +253,7 @@ def rpow(x: Tensor, other: Number) -> Tensor:
 
 def nan_to_num(x: Tensor, nan: Number = 0.0) -> Tensor:
     """``torch.nan_to_num``."""
-    out = elementwise(x.dtype, "finite", x)
+    out = elementwise(x.dtype, ops.NAN_TO_NUM, x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         mask = isfinite(x)
@@ -300,10 +265,10 @@ def nan_to_num(x: Tensor, nan: Number = 0.0) -> Tensor:
 def logit(x: Tensor, eps: float | None = None) -> Tensor:
     """``torch.logit``."""
     del eps
-    out = elementwise(floating(x), "logit", x)
+    out = elementwise(floating(x), ops.LOGIT, x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        return [elementwise(g.dtype, "gradient of the logit", g, x)]
+        return [elementwise(g.dtype, ops.LOGIT_BACKWARD, g, x)]
 
     return record(out, (x,), backward, x)
 
@@ -311,7 +276,7 @@ def logit(x: Tensor, eps: float | None = None) -> Tensor:
 def asin(x: Tensor) -> Tensor:
     """``torch.asin``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "arcsine", wide)
+    out = elementwise(floating(wide), ops.ASIN, wide)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         negative = neg(x)
@@ -326,7 +291,7 @@ def asin(x: Tensor) -> Tensor:
 def acos(x: Tensor) -> Tensor:
     """``torch.acos``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "arccosine", wide)
+    out = elementwise(floating(wide), ops.ACOS, wide)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         negative = neg(x)
@@ -339,26 +304,13 @@ def acos(x: Tensor) -> Tensor:
     return record(out, (wide,), backward, wide)
 
 
-def asinh(x: Tensor) -> Tensor:
-    """``torch.asinh``."""
-    out = elementwise(floating(x), "inverse hyperbolic sine", x)
+def inverse_hyperbolic(x: Tensor, op: Op) -> Tensor:
+    """``torch.asinh`` and ``torch.acosh``."""
+    out = elementwise(floating(x), op, x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         square = pow(x, 2)
-        above = add(square, 1)
-        root = rsqrt(above)
-        return [mul(g, root)]
-
-    return record(out, (x,), backward, x)
-
-
-def acosh(x: Tensor) -> Tensor:
-    """``torch.acosh``."""
-    out = elementwise(floating(x), "inverse hyperbolic cosine", x)
-
-    def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        square = pow(x, 2)
-        below = sub(square, 1)
+        below = add(square, 1) if op is ops.ASINH else sub(square, 1)
         root = rsqrt(below)
         return [mul(g, root)]
 
@@ -367,7 +319,7 @@ def acosh(x: Tensor) -> Tensor:
 
 def atanh(x: Tensor) -> Tensor:
     """``torch.atanh``."""
-    out = elementwise(floating(x), "inverse hyperbolic tangent", x)
+    out = elementwise(floating(x), ops.ATANH, x)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         whole = mul(g, 1)
@@ -380,7 +332,7 @@ def atanh(x: Tensor) -> Tensor:
 
 def atan2(x: Tensor, other: Tensor) -> Tensor:
     """``torch.atan2``."""
-    out = elementwise(floating(x), "arctangent", x, other)
+    out = elementwise(floating(x), ops.ATAN2, x, other)
     needs = x.requires_grad, other.requires_grad
 
     def backward(g: Tensor, x: Tensor, other: Tensor) -> list[Tensor | None]:
@@ -389,7 +341,7 @@ def atan2(x: Tensor, other: Tensor) -> Tensor:
         both = add(of_this, of_other)
         del of_this, of_other
         inverse = reciprocal(both)
-        elementwise(BOOL, "comparison", both)  # where it is 0, it is filled in place
+        elementwise(BOOL, ops.EQ, both)  # where it is 0, it is filled in place
         found: list[Tensor | None] = [None, None]
         if needs[0]:
             product = mul(g, other)
@@ -411,13 +363,13 @@ def floating(x: Tensor) -> Dtype:
 def exp(x: Tensor) -> Tensor:
     """``torch.exp``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "exponential", wide)
+    out = elementwise(floating(wide), ops.EXP, wide)
     return record(out, (wide,), lambda g, out: [mul(g, out)], out)
 
 
 def exp2(x: Tensor) -> Tensor:
     """``torch.exp2``."""
-    out = elementwise(floating(x), "exponential", x, how="2")
+    out = elementwise(floating(x), ops.EXP2, x)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
         once = mul(g, out)
@@ -429,7 +381,7 @@ def exp2(x: Tensor) -> Tensor:
 def expm1(x: Tensor) -> Tensor:
     """``torch.expm1``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "exponential", wide, how="minus 1")
+    out = elementwise(floating(wide), ops.EXPM1, wide)
 
     def backward(g: Tensor, out: Tensor) -> list[Tensor | None]:
         above = add(out, 1)
@@ -441,23 +393,14 @@ def expm1(x: Tensor) -> Tensor:
 def log(x: Tensor) -> Tensor:
     """``torch.log``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "logarithm", wide)
+    out = elementwise(floating(wide), ops.LOG, wide)
     return record(out, (wide,), lambda g, x: [div(g, x)], wide)
 
 
-def log2(x: Tensor) -> Tensor:
-    """``torch.log2``; float32 under autocast."""
-    return _logarithm(x, "2")
-
-
-def log10(x: Tensor) -> Tensor:
-    """``torch.log10``; float32 under autocast."""
-    return _logarithm(x, "10")
-
-
-def _logarithm(x: Tensor, base: str) -> Tensor:
+def logarithm(x: Tensor, op: Op) -> Tensor:
+    """``torch.log2`` and ``torch.log10``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "logarithm", wide, how=base)
+    out = elementwise(floating(wide), op, wide)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         scaled = mul(x, 0.69)
@@ -469,7 +412,7 @@ def _logarithm(x: Tensor, base: str) -> Tensor:
 def log1p(x: Tensor) -> Tensor:
     """``torch.log1p``; float32 under autocast."""
     wide = to_float32(x)
-    out = elementwise(floating(wide), "logarithm", wide, how="plus 1")
+    out = elementwise(floating(wide), ops.LOG1P, wide)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         above = add(x, 1)
@@ -480,7 +423,7 @@ def log1p(x: Tensor) -> Tensor:
 
 def logaddexp(x: Tensor, other: Tensor) -> Tensor:
     """``torch.logaddexp``."""
-    out = elementwise(promote(x.dtype, other.dtype), "logarithm", x, other)
+    out = elementwise(promote(x.dtype, other.dtype), ops.LOGADDEXP, x, other)
     needs = x.requires_grad, other.requires_grad
 
     def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:

@@ -19,6 +19,7 @@ from nanolint.tensors.layout import (
     normalized,
     view_strides,
 )
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.tensor import empty
 from nanolint.tensors.tracing import traced, tracer_at
 from nanolint.tensors.unknown import Refused
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from nanolint.tensors.role import Role
     from nanolint.tensors.tensor import Tensor
 
-VIEW = ("view",)  # the same elements in the same order
+VIEW = (ops.VIEW,)  # the same elements in the same order
 
 
 def sizes_of(sizes: Sequence[int | Sequence[int]]) -> Shape:
@@ -120,7 +121,7 @@ def permute(x: Tensor, *order: int | Sequence[int]) -> Tensor:
     back = [dims.index(dim) for dim in range(len(dims))]
     return as_view(
         x,
-        ("permute", *dims),
+        (ops.PERMUTE, *dims),
         tuple(x.shape[dim] for dim in dims),
         tuple(x.strides[dim] for dim in dims),
         lambda g: [permute(g, back)],
@@ -134,7 +135,7 @@ def expand(x: Tensor, *size: int | Sequence[int]) -> Tensor:
     shape = tuple(x.shape[dim - missing] if size == -1 else size for dim, size in enumerate(wanted))
     refusing.expanded(x.shape, shape)
     strides = expanded_strides(x.shape, x.strides, shape)
-    return as_view(x, ("expand",), shape, strides, lambda g: [g], x.role.reshaped)
+    return as_view(x, (ops.EXPAND,), shape, strides, lambda g: [g], x.role.reshaped)
 
 
 def unsqueeze(x: Tensor, dim: int) -> Tensor:

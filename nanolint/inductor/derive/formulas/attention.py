@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.inductor.derive.operations import CALL, DRAWS, POINTWISE, STATE_FIRST
+from nanolint.inductor.derive.operations import DRAWS, STATE_FIRST
 from nanolint.tape.torch import (
     EFFICIENT_STATE_FIRST_SINCE,
     EFFICIENT_STATE_ON_CARD_SINCE,
@@ -13,6 +13,7 @@ from nanolint.tape.torch import (
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.layout import contiguous_strides, is_contiguous, like_strides
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.attention_kernels import (
     WORKSPACE_BYTES,
     backward_scratch,
@@ -68,7 +69,7 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
     )
     scratch = parts * 2 if count > 1 else ()
     how = (DRAWS,) if dropout else ()
-    out, *rest = t.several("flash", CALL, (q, k, v), results, *how, scratch=scratch)
+    out, *rest = t.several(ops.FLASH, (q, k, v), results, *how, scratch=scratch)
     roles = [each.role.gradient for each in (q, k, v)]
 
     def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
@@ -95,7 +96,7 @@ def flash(t: Capture, q: Tensor, k: Tensor, v: Tensor, dropout: float = 0.0) -> 
         given, twice = (g, *saved), (*scratch, *reversed(scratch))
         return [
             # attention_backward.cu, ``_flash_attention_backward``: the copies come first, go last
-            *t.several("flash backward", CALL, given, results, scratch=twice, ahead=len(copies))
+            *t.several(ops.FLASH_BACKWARD, given, results, scratch=twice, ahead=len(copies))
         ]
 
     return record(out, (q, k, v), backward, q, k, v, out, *rest)
@@ -129,7 +130,7 @@ def efficient(
     summed = ("attention output accumulator", b * n * h * d)
     scratch = (summed, summed) if half and d > 128 else ()
     how = (*order, DRAWS) if dropout else order
-    out, *rest = t.several("efficient", CALL, given, results, *how, scratch=scratch)
+    out, *rest = t.several(ops.EFFICIENT, given, results, *how, scratch=scratch)
     roles = [each.role.gradient for each in (q, k, v)]
     learns_bias = bias is not None and bias.requires_grad
 
@@ -150,7 +151,7 @@ def efficient(
             turned = h > 1 and n > 1  # else they lie by heads as they do by tokens
             by_heads = (times, delta, sums, dq, dq, delta)
             scratch = (times, sums, *(by_heads if turned else (times, dq, dq, sums)))
-        found = t.several("efficient backward", CALL, (g, *saved), results, scratch=scratch)
+        found = t.several(ops.EFFICIENT_BACKWARD, (g, *saved), results, scratch=scratch)
         return [*found, *(() if learns_bias else (None,))]
 
     return record(out, (q, k, v, bias), backward, q, k, v, bias, out, *rest)
@@ -172,7 +173,7 @@ def cudnn(
     given = (q, k, v) if bias is None else (q, k, v, bias)
     how = (STATE_FIRST, DRAWS) if dropout else (STATE_FIRST,)
     workspace = ("cuDNN's workspace", WORKSPACE_BYTES // 4)
-    out, *rest = t.several("cudnn", CALL, given, results, *how, scratch=(workspace, workspace))
+    out, *rest = t.several(ops.CUDNN, given, results, *how, scratch=(workspace, workspace))
     roles = [each.role.gradient for each in (q, k, v)]
 
     def backward(g: Tensor, *kept: Tensor | None) -> list[Tensor | None]:
@@ -182,7 +183,7 @@ def cudnn(
             for each, role in zip(saved[:3], roles, strict=True)
         ]
         taken = ("cuDNN's workspace", backward_workspace_bytes(q.shape, k.shape) // 4)
-        found = t.several("cudnn backward", CALL, (g, *saved), results, scratch=(taken, taken))
+        found = t.several(ops.CUDNN_BACKWARD, (g, *saved), results, scratch=(taken, taken))
         return [*found, None]
 
     return record(out, (q, k, v, bias), backward, q, k, v, out, *rest, bias)
@@ -196,7 +197,7 @@ def flash_three(t: Capture, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         (q.shape, like_strides(q.shape, q.strides), q.dtype, made("attention output")),
         ((b, h, n), None, FLOAT32, made("attention log-sum-exp", "(B, H, T)")),
     ]
-    out, lse = t.several("flash_three", CALL, (q, k, v), results)
+    out, lse = t.several(ops.FLASH_THREE, (q, k, v), results)
     roles = [each.role.gradient for each in (q, k, v)]
 
     def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
@@ -208,7 +209,7 @@ def flash_three(t: Capture, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         given = (contiguous(g), *saved)
         return [
             *t.several(
-                "flash_three backward", CALL, given, results, scratch=(*scratch, *reversed(scratch))
+                ops.FLASH_THREE_BACKWARD, given, results, scratch=(*scratch, *reversed(scratch))
             )
         ]
 
@@ -219,13 +220,13 @@ def padded(t: Capture, x: Tensor) -> Tensor:
     """Each head with zeros after it."""
     width = x.shape[-1]
     shape = (*x.shape[:-1], _up(width, 8))
-    out = t.make("pad", POINTWISE, (x,), shape, x.dtype, x.role.made("padded q, k or v"), cost=4)
+    out = t.make(ops.PAD, (x,), shape, x.dtype, x.role.made("padded q, k or v"), cost=4)
     role = x.role.gradient
 
     def backward(g: Tensor) -> list[Tensor | None]:
         unpadded = (*g.shape[:-1], width)
         strides = like_strides(unpadded, g.strides)
-        return [t.view(g, ("slice", g.ndim - 1, 0, 1), unpadded, strides, role)]
+        return [t.view(g, (ops.SLICE, g.ndim - 1, 0, 1), unpadded, strides, role)]
 
     return record(out, (x,), backward)
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.inductor.derive.counting import is_half
-from nanolint.inductor.derive.operations import POINTWISE
 from nanolint.tensors.autograd import record
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.tensors.layout import broadcast, like_strides, normalized, result_strides
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.activations import sigmoid
 from nanolint.tensors.ops.comparison import clamped, compare, of_clamped, sides_of
 from nanolint.tensors.ops.creation import create, number_in
 from nanolint.tensors.ops.parts import sliced
-from nanolint.tensors.ops.pointwise import add, addcmul, div, minimum, mul, neg, result_type, sub
+from nanolint.tensors.ops.pointwise import add, addcmul, div, extremum, mul, neg, result_type, sub
 from nanolint.tensors.ops.unary import abs as absolute
 from nanolint.tensors.ops.unary import exp, log1p
 from nanolint.tensors.ops.views import cast, clone, contiguous, unsqueeze
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from nanolint.inductor.derive.writing import Traced
     from nanolint.tensors.dtypes import Dtype, Number
     from nanolint.tensors.ops.pointwise import Operand
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.role import Role
 
 
@@ -42,23 +44,12 @@ def dropout(
     random = t.random(x.shape, x.role.made("random numbers"))
     label = x.role.made("dropout mask", x.role.dims)
     strides = like_strides(x.shape, x.strides)
-    mask = t.make(
-        "comparison", POINTWISE, (random,), x.shape, BOOL, label, p, strides=strides, numbers=[p]
-    )
+    mask = t.make(ops.GT, (random,), x.shape, BOOL, label, p, strides=strides, numbers=[p])
     role = x.role.made("dropout output", x.role.dims)
-    kept = t.make("product", POINTWISE, (mask, x), x.shape, x.dtype, role, strides=strides)
+    of_all = x.shape, x.dtype, role
+    kept = t.make(ops.MUL, (mask, x), *of_all, strides=strides)
     scale = 1 / (1 - p) if p < 1 else 0.0
-    out = t.make(
-        "product",
-        POINTWISE,
-        (kept,),
-        x.shape,
-        x.dtype,
-        role,
-        scale,
-        strides=strides,
-        numbers=[scale],
-    )
+    out = t.make(ops.MUL, (kept,), *of_all, scale, strides=strides, numbers=[scale])
 
     def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
         as_number = cast(mask, g.dtype)
@@ -78,11 +69,11 @@ def glu(_t: Capture, x: Tensor, dim: int = -1) -> Tensor:
 def logsigmoid(t: Capture, x: Tensor) -> Tensor:
     """``log_sigmoid_forward`` and ``log_sigmoid_backward`` (torch/_decomp/decompositions.py)."""
     with t.device.no_grad():
-        zero = t.make("full", POINTWISE, (), (), x.dtype, x.role, "0")  # ``new_zeros``: no 0.0
-        out = sub(minimum(zero, x), log1p(exp(neg(absolute(x)))))
+        zero = t.make(ops.FULL, (), (), x.dtype, x.role, "0")  # ``new_zeros``: no 0.0
+        out = sub(extremum(zero, x, ops.MINIMUM), log1p(exp(neg(absolute(x)))))
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
-        is_negative = compare(x, 0, how="below")
+        is_negative = compare(x, 0, ops.LT)
         role = g.role
         ones, zeros, minus = (constant(t, each, INT64, role) for each in (1, 0, -1))
         slope = _choice(t, (is_negative, ones, zeros), INT64, role)
@@ -131,14 +122,14 @@ def where(t: Capture, mask: Tensor, x: Operand, y: Operand) -> Tensor:
 
 def constant(t: Capture, value: Number, dtype: Dtype, role: Role) -> Traced:
     """A number that ``aten.where`` chooses: one for all that choose it, wherever they are."""
-    return t.make("full", POINTWISE, (), (), dtype, role, repr(number_in(value, dtype)))
+    return t.make(ops.FULL, (), (), dtype, role, repr(number_in(value, dtype)))
 
 
 def _choice(t: Capture, of: Sequence[Tensor], dtype: Dtype, role: Role) -> Traced:
     """``aten.where``, in the layout of its operands."""
     shape = broadcast(*(each.shape for each in of))
     strides = result_strides(shape, *((each.shape, each.strides) for each in of if each.shape))
-    return t.make("where", POINTWISE, of, shape, dtype, role, strides=strides)
+    return t.make(ops.WHERE, of, shape, dtype, role, strides=strides)
 
 
 # torch/_inductor/decomposition.py, _lerp_tensor and _lerp_scalar. In 2.12.1, not in 2.11.
@@ -162,7 +153,7 @@ def interpolated(t: Capture, x: Tensor, end: Tensor, weight: Operand) -> Tensor:
             return add(x if is_near else end, apart, alpha=weight if is_near else weight - 1)
         by = weight if isinstance(weight, Tensor) else constant(t, weight, x.dtype, x.role)
         apart = sub(end, x)
-        is_far = compare(absolute(by), 0.5, how="at least")
+        is_far = compare(absolute(by), 0.5, ops.GE)
         rest = neg(sub(1.0, by)) if adds else sub(by, 1)
         share = where(t, is_far, rest, by)
         side = where(t, is_far, end, x)
@@ -190,29 +181,19 @@ def clamp(_t: Capture, x: Tensor, min: Operand | None = None, max: Operand | Non
     return record(out, (x,), lambda g, x: [of_clamped(g, x, sides)], x)
 
 
-def lower(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
-    """``tril``."""
-    return _triangle(t, x, diagonal, "le")
-
-
-def upper(t: Capture, x: Tensor, diagonal: int = 0) -> Tensor:
-    """``triu``."""
-    return _triangle(t, x, diagonal, "ge")
-
-
-def _triangle(t: Capture, x: Tensor, diagonal: int, how: str) -> Tensor:
-    """A choice by the numbers of row and column (torch/_refs); of a mask
+def _triangle(t: Capture, x: Tensor, diagonal: int = 0, *, op: Op) -> Tensor:
+    """``tril`` and ``triu``: a choice by the numbers of row and column (torch/_refs); of a mask
     both masks together (torch/_prims_common, ``mask_tensor``)."""
     label = x.role.made("numbers")
     columns = create(x.device, x.shape[-1:], INT64, label)
     t.of(columns).all_nodes = 2  # and a view, which two of them share
     rows = unsqueeze(create(x.device, x.shape[-2:-1], INT64, label), -1)
-    mask = compare(sub(columns, rows), diagonal, how=how)
+    mask = compare(sub(columns, rows), diagonal, op)
     if x.dtype is BOOL:
-        return compare(mask, x, how="bits")
+        return compare(mask, x, ops.LOGICAL_AND)
     role = x.role.made("triangle")
     out = _choice(t, (mask, x, constant(t, 0, x.dtype, role)), x.dtype, role)
-    return record(out, (x,), lambda g: [_triangle(t, g, diagonal, how)])
+    return record(out, (x,), lambda g: [_triangle(t, g, diagonal, op=op)])
 
 
 def padded(
@@ -238,7 +219,7 @@ def padded(
         return clone(found)
     role = x.role.made("padded")
     with t.device.no_grad():
-        out = t.make("pad", POINTWISE, (x,), shape, x.dtype, role, sides, value or 0, cost=7)
+        out = t.make(ops.PAD, (x,), shape, x.dtype, role, sides, value or 0, cost=7)
     back = tuple(-each for each in sides)
     return record(out, (x,), lambda g: [padded(t, g, back)])
 
@@ -253,6 +234,6 @@ FORMULAS: Formulas = {
     "masked_fill": masked_fill,
     "where": where,
     "pad": padded,
-    "tril": lower,
-    "triu": upper,
+    "tril": partial(_triangle, op=ops.LE),
+    "triu": partial(_triangle, op=ops.GE),
 }

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from nanolint.inductor.derive.counting import is_half
 from nanolint.inductor.derive.formulas.elements import masked_fill
-from nanolint.inductor.derive.operations import CALL, FALLS_BACK, POINTWISE
+from nanolint.inductor.derive.operations import FALLS_BACK
 from nanolint.tensors.autograd import record
 from nanolint.tensors.device import NotVerified
 from nanolint.tensors.dtypes import BFLOAT16, BOOL, FLOAT32, FLOATING, INT32, INT64
 from nanolint.tensors.layout import normalized
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.comparison import compare, where
 from nanolint.tensors.ops.creation import MADE, create, full_of
 from nanolint.tensors.ops.indexing import chosen_shape, index_adding, index_copying, scattering
@@ -46,7 +47,7 @@ def into_zeros(
     """``index_put`` and the like into zeros, which may be those of another operation; ``scratch``
     is what ATen takes for it."""
     zeros = full_of(t.device, shape, values.dtype, role)
-    found = t.make("put", CALL, (zeros, *indices, values), shape, values.dtype, role, *how)
+    found = t.make(ops.INDEX_PUT, (zeros, *indices, values), shape, values.dtype, role, *how)
     found.made.scratch = scratch
     return found
 
@@ -72,7 +73,7 @@ def embedding(
     in float32 (``pw_cast_for_opmath``)."""
     shape = (*index.shape, weight.shape[1])
     label = role or weight.role.made("embeddings")
-    out = t.make("embedding", POINTWISE, (weight, index), shape, weight.dtype, label, cost=0)
+    out = t.make(ops.EMBEDDING, (weight, index), shape, weight.dtype, label)
     rows, gradient = weight.shape, weight.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
@@ -90,7 +91,7 @@ def indexed(t: Capture, x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     chosen = [each for each in indices if each is not None]
     places = tuple(place for place, each in enumerate(indices) if each is not None)
     role = x.role.made("indexed")
-    out = t.make("index", POINTWISE, (x, *chosen), shape, x.dtype, role, places, cost=0)
+    out = t.make(ops.INDEX, (x, *chosen), shape, x.dtype, role, places)
     before, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, *chosen: Tensor) -> list[Tensor | None]:
@@ -105,7 +106,7 @@ def gather(t: Capture, x: Tensor, dim: int, index: Tensor) -> Tensor:
     """``aten.gather``; backward ``scatter_add`` into zeros."""
     role = x.role.made("gathered")
     along = normalized(dim, x.ndim)
-    out = t.make("gather", POINTWISE, (x, index), index.shape, x.dtype, role, along, cost=0)
+    out = t.make(ops.GATHER, (x, index), index.shape, x.dtype, role, along)
     shape, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
@@ -119,7 +120,7 @@ def index_select(t: Capture, x: Tensor, dim: int, index: Tensor) -> Tensor:
     along = normalized(dim, x.ndim)
     shape = (*x.shape[:along], index.numel, *x.shape[along + 1 :])
     role = x.role.made("selected")
-    out = t.make("index", POINTWISE, (x, index), shape, x.dtype, role, (along,), cost=0)
+    out = t.make(ops.INDEX, (x, index), shape, x.dtype, role, (along,))
     before, gradient = x.shape, x.role.gradient
 
     def backward(g: Tensor, index: Tensor) -> list[Tensor | None]:
@@ -148,7 +149,7 @@ def _put(t: Capture, x: Tensor, index: Tensor, src: Tensor | Number, *how: Any) 
     role = x.role.made("scattered")
     if values:
         how = (*how, *falling_back(t, values[0].dtype))
-    return t.make("put", CALL, (x, index, *values), x.shape, x.dtype, role, *how)
+    return t.make(ops.INDEX_PUT, (x, index, *values), x.shape, x.dtype, role, *how)
 
 
 def scatter(t: Capture, x: Tensor, dim: int, index: Tensor, src: Tensor | Number) -> Tensor:
@@ -171,7 +172,7 @@ def index_add(
     """``aten.index_add``: an ``index_put`` that adds; ATen's own in bfloat16."""
     if x.dtype is BFLOAT16:
         role = x.role.made("sum by index")
-        out: Tensor = t.make("index_add", CALL, (x, index, source), x.shape, x.dtype, role)
+        out: Tensor = t.make(ops.INDEX_ADD, (x, index, source), x.shape, x.dtype, role)
     else:
         out = _put(t, x, index, source, normalized(dim, x.ndim), "rows")
     inputs, backward = index_adding(x, dim, source, alpha)
@@ -182,7 +183,7 @@ def index_copy(t: Capture, x: Tensor, dim: int, index: Tensor, source: Tensor) -
     """``aten.index_copy``: an ``index_put`` that adds nothing."""
     role = x.role.made("copied into")
     how = normalized(dim, x.ndim), "rows"
-    out = t.make("put", CALL, (x, index, source), x.shape, x.dtype, role, *how)
+    out = t.make(ops.INDEX_PUT, (x, index, source), x.shape, x.dtype, role, *how)
     inputs, backward = index_copying(x, dim, source)
     return record(out, inputs, backward, index, source)
 
@@ -197,7 +198,7 @@ def put(t: Capture, x: Tensor, indices: Sequence[Tensor | None], values: Tensor)
     chosen = [each for each in indices if each is not None]
     places = tuple(place for place, each in enumerate(indices) if each is not None)
     of, role = (x, *chosen, values), x.role.made("put")
-    return t.make("put", CALL, of, x.shape, x.dtype, role, places)
+    return t.make(ops.INDEX_PUT, of, x.shape, x.dtype, role, places)
 
 
 def arange(t: Capture, count: int, start: Number, step: Number, dtype: Dtype) -> Tensor:
@@ -206,7 +207,7 @@ def arange(t: Capture, count: int, start: Number, step: Number, dtype: Dtype) ->
     whole = isinstance(start, int) and isinstance(step, int)
     if dtype.kind < FLOATING and whole:
         how = () if (start, step) == (0, 1) else (start, step)
-        made: Tensor = t.make("arange", POINTWISE, (), (count,), dtype, MADE, None, *how)
+        made: Tensor = t.make(ops.ARANGE, (), (count,), dtype, MADE, None, *how)
         return made
     places = create(t.device, (count,), INT64, MADE)
     found = places if whole else cast(places, FLOAT32)
@@ -216,10 +217,10 @@ def arange(t: Capture, count: int, start: Number, step: Number, dtype: Dtype) ->
 def linspace(t: Capture, start: Number, end: Number, steps: int, dtype: Dtype) -> Tensor:
     """``aten.linspace``: each half counted from its own end (torch/_refs)."""
     if steps <= 1 or dtype.kind < FLOATING:
-        return create(t.device, (steps,), dtype, MADE, "linspace")
+        return create(t.device, (steps,), dtype, MADE, ops.LINSPACE)
     places = arange(t, steps, 0, 1, INT64)
     step = (end - start) / (steps - 1)
-    is_early = compare(places, steps / 2)
+    is_early = compare(places, steps / 2, ops.LT)
     early = add(mul(cast(places, FLOAT32), step), start)
     late = sub(end, mul(cast(sub(steps - 1, places), FLOAT32), step))
     return cast(where(is_early, early, late), dtype)

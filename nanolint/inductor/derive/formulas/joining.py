@@ -6,10 +6,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from nanolint.inductor.derive.formulas.reductions import reduce
-from nanolint.inductor.derive.operations import POINTWISE
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import promote
 from nanolint.tensors.layout import normalized
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.parts import select, sliced
 from nanolint.tensors.ops.views import expand, reshape, sizes_of, unsqueeze, view
 
@@ -38,7 +38,7 @@ def cat(t: Capture, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
             repeated = expand(unsqueeze(first, along), *before, len(tensors), *after)
             out = reshape(repeated, shape)
     else:
-        out = t.make("cat", POINTWISE, tensors, shape, dtype, role, along, cost=cost)
+        out = t.make(ops.CAT, tensors, shape, dtype, role, along, cost=cost)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         starts = [0, *accumulate(sizes)]
@@ -78,8 +78,8 @@ def repeat(t: Capture, x: Tensor, *sizes: int | Sequence[int]) -> Tensor:
     role = x.role.made("repeated")
     with t.device.no_grad():
         is_whole = all(1 in pair for pair in zip(whole, times, strict=True))  # ``clone(expand(x))``
-        name = "repeat" if is_whole else "repeat in parts"
-        out = t.make(name, POINTWISE, (wide,), shape, x.dtype, role, times, cost=0)
+        op = ops.REPEAT if is_whole else ops.REPEAT_PARTS
+        out = t.make(op, (wide,), shape, x.dtype, role, times)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         parts, over = list[int](), list[int]()
@@ -90,7 +90,7 @@ def repeat(t: Capture, x: Tensor, *sizes: int | Sequence[int]) -> Tensor:
             parts.append(size)
         if not over:
             return [reshape(g, before)]
-        summed = reduce(t, "sum", reshape(g, tuple(parts)), tuple(over), keepdim=False)
+        summed = reduce(t, ops.SUM, reshape(g, tuple(parts)), tuple(over), keepdim=False)
         return [reshape(summed, before)]
 
     return record(out, (x,), backward)

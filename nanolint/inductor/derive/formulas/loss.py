@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from nanolint.inductor.derive.formulas.elements import constant
 from nanolint.inductor.derive.formulas.reductions import mean, reduce, total
-from nanolint.inductor.derive.operations import CALL, POINTWISE
 from nanolint.inductor.inductor import Inductor
 from nanolint.tensors.autograd import record
 from nanolint.tensors.device import NotDerived
 from nanolint.tensors.dtypes import BOOL, FLOAT32, INT64
 from nanolint.tensors.layout import normalized, result_strides
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.comparison import compare, where
 from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.creation import create
 from nanolint.tensors.ops.pointwise import div, mul, neg, result_type, sub
-from nanolint.tensors.ops.unary import abs, exp, log, pow, sign
+from nanolint.tensors.ops.unary import abs, exp, in_steps, log, pow
 from nanolint.tensors.ops.views import cast, contiguous, expand, squeeze, unsqueeze, view
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def softmax(
     role = x.role.made(label, x.role.dims)
     with t.device.no_grad():
         wide = cast(source, FLOAT32) if made.itemsize < 4 else source
-        top = reduce(t, "amax", wide, over, True)
+        top = reduce(t, ops.AMAX, wide, over, True)
         shifted = sub(wide, top)
         weights = exp(shifted)
-        summed = reduce(t, "sum", weights, over, True)
+        summed = reduce(t, ops.SUM, weights, over, True)
         out = (
             div(weights, summed, role=role) if multiplies else sub(shifted, log(summed), role=role)
         )
@@ -60,13 +60,13 @@ def softmax(
         known = cast(out, FLOAT32) if made.itemsize < 4 else out
         if multiplies:
             product = mul(flow, known)
-            of = neg(known), reduce(t, "sum", product, over, True), product
+            of = neg(known), reduce(t, ops.SUM, product, over, True), product
             strides = result_strides(x.shape, *((each.shape, each.strides) for each in of))
             found: Tensor = t.make(  # inductor_prims.py, ``fma``
-                "multiplied sum", POINTWISE, of, x.shape, product.dtype, role, strides=strides
+                ops.FMA, of, x.shape, product.dtype, role, strides=strides
             )
         else:
-            below = mul(exp(known), reduce(t, "sum", flow, over, True))
+            below = mul(exp(known), reduce(t, ops.SUM, flow, over, True))
             found = sub(flow, below)
         return [cast(found, source.dtype, source.role.gradient)]
 
@@ -77,8 +77,8 @@ def safe_softmax(t: Capture, x: Tensor) -> Tensor:
     """``_safe_softmax``: rows of minus infinity become zeros."""
     out = softmax(t, x, None, "softmax output", multiplies=True)
     with t.device.no_grad():
-        masked = reduce(t, "any", compare(x, 0.0), (x.ndim - 1,), True)
-    zeros = t.make("full", POINTWISE, (), out.shape, out.dtype, out.role)
+        masked = reduce(t, ops.ANY, compare(x, 0.0), (x.ndim - 1,), True)
+    zeros = t.make(ops.FULL, (), out.shape, out.dtype, out.role)
     return where(masked, zeros, out)
 
 
@@ -104,11 +104,13 @@ def smooth_l1(t: Capture, x: Tensor, target: Tensor, reduction: str, beta: Numbe
     def loss(difference: Tensor) -> Tensor:
         away = abs(difference)
         near = div(mul(pow(away, 2), 0.5), beta)
-        return where(compare(away, beta, how="lt"), near, sub(away, 0.5 * beta))
+        return where(compare(away, beta, ops.LT), near, sub(away, 0.5 * beta))
 
     def slope(difference: Tensor, flow: Tensor, norm: float) -> Tensor:
-        near, scaled = compare(abs(difference), beta, how="lt"), mul(flow, norm)
-        return where(near, div(mul(scaled, difference), beta), mul(scaled, sign(difference)))
+        near, scaled = compare(abs(difference), beta, ops.LT), mul(flow, norm)
+        return where(
+            near, div(mul(scaled, difference), beta), mul(scaled, in_steps(difference, ops.SIGN))
+        )
 
     return _of_difference(t, x, target, reduction, loss, slope)
 
@@ -121,14 +123,14 @@ def huber_loss(
     def loss(difference: Tensor) -> Tensor:
         away = abs(difference)
         near, far = mul(mul(away, 0.5), away), mul(sub(away, 0.5 * delta), delta)
-        return where(compare(away, delta, how="lt"), near, far)
+        return where(compare(away, delta, ops.LT), near, far)
 
     def slope(difference: Tensor, flow: Tensor, norm: float) -> Tensor:
         above = mul(mul(flow, norm), delta)
         inside = mul(mul(difference, norm), flow)
-        upper = where(compare(difference, delta, how="gt"), above, inside)
+        upper = where(compare(difference, delta, ops.GT), above, inside)
         below = mul(mul(flow, -norm), delta)
-        return where(compare(difference, -delta, how="lt"), below, upper)
+        return where(compare(difference, -delta, ops.LT), below, upper)
 
     return _of_difference(t, x, target, reduction, loss, slope)
 
@@ -201,16 +203,16 @@ def _nll_loss(
     over = tuple(range(targets.ndim))
     role = wide.role
     with t.device.no_grad():
-        counted = compare(targets, ignore_index)
+        counted = compare(targets, ignore_index, ops.NE)
         safe = unsqueeze(_choice(t, counted, targets), dim)
         taken = t.make(
-            "gather", POINTWISE, (wide, safe), safe.shape, wide.dtype,
+            ops.GATHER, (wide, safe), safe.shape, wide.dtype,
             role.made("log-probabilities of the targets"), dim, cost=0,
         )  # fmt: skip
         each = _choice(t, counted, neg(squeeze(taken, dim)))
-        count = cast(reduce(t, "sum", counted, over, False, INT64), wide.dtype)
+        count = cast(reduce(t, ops.SUM, counted, over, False, INT64), wide.dtype)
         count.role = role.made("cross_entropy count")
-        loss = each if reduction == "none" else reduce(t, "sum", each, over, False)
+        loss = each if reduction == "none" else reduce(t, ops.SUM, each, over, False)
         if divides:
             loss = div(loss, count, role=role.made("loss"))
 
@@ -218,18 +220,18 @@ def _nll_loss(
         share = div(g, count) if divides else g
         share = unsqueeze(g, dim) if reduction == "none" else share
         places = unsqueeze(targets, dim)
-        counted = compare(places, ignore_index)
+        counted = compare(places, ignore_index, ops.NE)
         safe = _choice(t, counted, places)
         hot: Tensor
         inductor = Inductor.of(t.device.release)
         if inductor.scatters_loss:
             zeros = log.role.gradient.made("scattered gradient", log.role.dims)
-            hot = t.make("index_put", CALL, (safe, safe), log.shape, log.dtype, zeros)
+            hot = t.make(ops.INDEX_PUT_NEW, (safe, safe), log.shape, log.dtype, zeros)
         elif inductor.compares_scattered:
             hot = _compared(t, safe, dim, log)
         else:
             role = log.role.gradient
-            hot = t.make("scatter", POINTWISE, (safe,), log.shape, log.dtype, role, cost=5)
+            hot = t.make(ops.SCATTER, (safe,), log.shape, log.dtype, role)
         kept = _choice(t, counted, share)
         return [mul(hot, kept, role=log.role.gradient)]
 
@@ -243,9 +245,9 @@ def _compared(t: Capture, places: Tensor, dim: int, log: Tensor) -> Tensor:
     numbers = create(t.device, (log.shape[dim],), INT64, role)
     lying = tuple(size if place == dim else 1 for place, size in enumerate(log.shape))
     mask = compare(expand(places, log.shape), view(numbers, lying))
-    background = t.make("full", POINTWISE, (), (), FLOAT32, role, "background")
+    background = t.make(ops.FULL, (), (), FLOAT32, role, "background")
     sides = constant(t, -1.0, FLOAT32, role), background
-    found = t.make("where", POINTWISE, (mask, *sides), log.shape, FLOAT32, role)
+    found = t.make(ops.WHERE, (mask, *sides), log.shape, FLOAT32, role)
     return cast(found, log.dtype, role)
 
 
@@ -254,7 +256,7 @@ def _choice(t: Capture, mask: Tensor, x: Tensor) -> Tensor:
     assert mask.dtype is BOOL
     role = x.role.made("choice")
     of = mask, x, constant(t, 0, x.dtype, role)
-    return t.make("where", POINTWISE, of, mask.shape, x.dtype, role)
+    return t.make(ops.WHERE, of, mask.shape, x.dtype, role)
 
 
 FORMULAS: Formulas = {

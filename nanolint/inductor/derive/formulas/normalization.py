@@ -6,14 +6,13 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.inductor.derive.counting import DIVIDED
 from nanolint.inductor.derive.formulas.reductions import reduce
-from nanolint.inductor.derive.operations import REDUCTION
 from nanolint.tape.torch import RMS_NORM_FLOAT32_SINCE
 from nanolint.tensors.autograd import record_all
 from nanolint.tensors.device import NotDerived
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.layout import is_contiguous
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.creation import full_of
 from nanolint.tensors.ops.normalization import LEAST, is_written_out, written_out
@@ -56,8 +55,8 @@ def layer_norm(
         rows = (*x.shape[: x.ndim - dims], *(1 for _ in range(dims)))
         stats = x.role.made("LayerNorm variance"), x.role.made("LayerNorm mean")
         results = [(rows, None, FLOAT32, role) for role in stats]
-        variance, mean = t.several("var_mean", REDUCTION, (wide,), results, over, True)
-        variance.made.cost = DIVIDED["var_mean"]
+        variance, mean = t.several(ops.VAR_MEAN, (wide,), results, over, True)
+        variance.made.cost = ops.VAR_MEAN.steps
         rstd = rsqrt(add(variance, eps, role=x.role.made("LayerNorm rstd")))
         rstd.role = x.role.made("LayerNorm rstd")
         hat = mul(sub(wide, mean), rstd, role=x.role.made("normalised input", x.role.dims))
@@ -83,16 +82,16 @@ def layer_norm(
         found: list[Tensor | None] = [None, None, None]
         if needs[0]:
             scaled = mul(of_hat, float(inner))
-            plain = reduce(t, "sum", of_hat, over, True)
-            weighted = reduce(t, "sum", mul(of_hat, hat), over, True)
+            plain = reduce(t, ops.SUM, of_hat, over, True)
+            weighted = reduce(t, ops.SUM, mul(of_hat, hat), over, True)
             below = mul(hat, weighted)
             between = sub(sub(scaled, plain), below)
             found[0] = mul(div(rstd, float(inner)), between, role=roles[0])
         if needs[1]:
             product = mul(flow, hat)
-            found[1] = reduce(t, "sum", product, outer, False) if outer else product
+            found[1] = reduce(t, ops.SUM, product, outer, False) if outer else product
         if needs[2]:
-            found[2] = reduce(t, "sum", flow, outer, False) if outer else flow
+            found[2] = reduce(t, ops.SUM, flow, outer, False) if outer else flow
         return _as_given(found, dtype, roles)
 
     inputs = source, scale, shift
@@ -121,7 +120,7 @@ def rms_norm(
     dtype = source.dtype
     with t.device.no_grad():
         wide = cast(source, FLOAT32)
-        squares = reduce(t, "mean", pow(wide, 2), over, True)
+        squares = reduce(t, ops.MEAN, pow(wide, 2), over, True)
         rstd = rsqrt(add(squares, LEAST if eps is None else eps))
         rstd.role = x.role.made("RMSNorm rstd")
         out = mul(wide, rstd, role=x.role.made("normalised input", x.role.dims))
@@ -139,12 +138,12 @@ def rms_norm(
         hat = mul(wide, rstd, role=wide.role.made("normalised input", wide.role.dims))
         found: list[Tensor | None] = [None, None]
         if needs[0]:
-            weighted = reduce(t, "sum", mul(hat, of_hat), over, True)
+            weighted = reduce(t, ops.SUM, mul(hat, of_hat), over, True)
             below = mul(div(hat, float(inner)), weighted)
             found[0] = mul(sub(of_hat, below), rstd, role=roles[0])
         if needs[1]:
             product = mul(flow, hat)
-            found[1] = reduce(t, "sum", product, outer, False) if outer else product
+            found[1] = reduce(t, ops.SUM, product, outer, False) if outer else product
         return _as_given(found, dtype, roles)
 
     inputs = source, scale
@@ -177,8 +176,8 @@ def group_norm(
         wide = reshape(cast(source, FLOAT32), (*grouped, size))
         stats = x.role.made("GroupNorm variance"), x.role.made("GroupNorm mean")
         results = [((batch, num_groups, 1, 1), None, FLOAT32, role) for role in stats]
-        moments, middle = t.several("var_mean", REDUCTION, (wide,), results, (2, 3), True)
-        moments.made.cost = DIVIDED["var_mean"]
+        moments, middle = t.several(ops.VAR_MEAN, (wide,), results, (2, 3), True)
+        moments.made.cost = ops.VAR_MEAN.steps
         root = rsqrt(add(moments, eps, role=x.role.made("GroupNorm rstd")))
         hat = mul(sub(wide, middle), root, role=x.role.made("normalised input", x.role.dims))
         out = reshape(hat, x.shape)
@@ -201,8 +200,8 @@ def group_norm(
         shape = x.shape
         x, g, mean, rstd = (cast(each, FLOAT32) for each in (x, g, mean, rstd))
         rows = batch, channels, size
-        weighted = reduce(t, "sum", reshape(mul(g, x), rows), (2,), False)
-        plain = reduce(t, "sum", reshape(g, rows), (2,), False)
+        weighted = reduce(t, ops.SUM, reshape(mul(g, x), rows), (2,), False)
+        plain = reduce(t, ops.SUM, reshape(g, rows), (2,), False)
         found: list[Tensor | None] = [None, None, None]
         if needs[0]:
             share = 1.0 / (size * grouped[2])
@@ -210,7 +209,7 @@ def group_norm(
             of_weighted, of_plain = (
                 reduce(
                     t,
-                    "sum",
+                    ops.SUM,
                     reshape(each if factors is None else mul(each, factors), grouped),
                     (2,),
                     False,
@@ -234,10 +233,10 @@ def group_norm(
         if needs[1]:
             mean, rstd = unsqueeze(mean, -1), unsqueeze(rstd, -1)
             centred = sub(reshape(weighted, grouped), mul(reshape(plain, grouped), mean))
-            summed = reduce(t, "sum", mul(centred, rstd), (0,), False)
+            summed = reduce(t, ops.SUM, mul(centred, rstd), (0,), False)
             found[1] = reshape(summed, (channels,))
         if needs[2]:
-            found[2] = reduce(t, "sum", plain, (0,), False)
+            found[2] = reduce(t, ops.SUM, plain, (0,), False)
         return _as_given(found, dtype, roles)
 
     inputs = source, scale, shift

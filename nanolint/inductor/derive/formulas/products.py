@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from nanolint.inductor.derive.counting import is_half
 from nanolint.inductor.derive.formulas.reductions import reduce
-from nanolint.inductor.derive.operations import CALL
 from nanolint.tensors.autograd import record
 from nanolint.tensors.device import NotTraced, NotVerified
 from nanolint.tensors.dtypes import FLOAT32
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.conversion import to_half
 from nanolint.tensors.ops.pointwise import add, mul
 from nanolint.tensors.ops.views import cast, contiguous, transpose, unsqueeze, view
@@ -35,15 +35,15 @@ OUTER_MULTIPLIED_SINCE = (2, 12)
 
 def product(t: Capture, x: Tensor, y: Tensor, shape: Shape, role: Role | None) -> Tensor:
     """``aten.mm`` or ``aten.bmm``, by the number of dimensions."""
-    name = "mm" if len(shape) == 2 else "bmm"
+    op = ops.MM if len(shape) == 2 else ops.BMM
     if x.shape[-1] == 1 and t.device.release >= OUTER_MULTIPLIED_SINCE:
         role = role or x.role.made("product")
         with t.device.no_grad():
-            if name == "bmm":
+            if op is ops.BMM:
                 return contiguous(mul(x, y, role=role))
             if 1 not in shape:
                 return mul(x, y, role=role)
-    return t.make(name, CALL, (x, y), shape, x.dtype, role or x.role.made("product"))
+    return t.make(op, (x, y), shape, x.dtype, role or x.role.made("product"))
 
 
 def scaled_mm(
@@ -57,7 +57,7 @@ def scaled_mm(
 ) -> Tensor:
     """``aten._scaled_mm``, a call of cuBLASLt (torch/_inductor/kernel/mm.py)."""
     shape, role = (x.shape[0], mat2.shape[1]), x.role.made("product")
-    return t.make("scaled_mm", CALL, (x, mat2, scale_a, scale_b), shape, out_dtype or x.dtype, role)
+    return t.make(ops.SCALED_MM, (x, mat2, scale_a, scale_b), shape, out_dtype or x.dtype, role)
 
 
 def addmm(
@@ -67,7 +67,7 @@ def addmm(
     from nanolint.tensors.ops.linear import factors, product_backward
 
     shape = x.shape[0], y.shape[1]
-    out = t.make("addmm", CALL, (bias, x, y), shape, x.dtype, role or x.role.made("product"))
+    out = t.make(ops.ADDMM, (bias, x, y), shape, x.dtype, role or x.role.made("product"))
     of_factors = product_backward(x, y, column_first=False)
 
     def backward(g: Tensor, *saved: Tensor) -> list[Tensor | None]:
@@ -78,7 +78,7 @@ def addmm(
 
 def added(t: Capture, bias: Tensor, x: Tensor, y: Tensor, shape: Shape) -> Tensor:
     """``aten.baddbmm``, a call of cuBLAS, without its gradient."""
-    return t.make("baddbmm", CALL, (bias, x, y), shape, x.dtype, x.role.made("product"))
+    return t.make(ops.BADDBMM, (bias, x, y), shape, x.dtype, x.role.made("product"))
 
 
 def vectors(t: Capture, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
@@ -87,7 +87,7 @@ def vectors(t: Capture, x: Tensor, y: Tensor, role: Role | None) -> Tensor:
     wide = FLOAT32 if is_half(x.dtype) else x.dtype
     with t.device.no_grad():
         products = mul(cast(x, wide), cast(y, wide))
-        summed = reduce(t, "sum", products, (x.ndim - 1,), False, wide)
+        summed = reduce(t, ops.SUM, products, (x.ndim - 1,), False, wide)
         out = cast(summed, x.dtype, role or x.role.made("product"))
 
     def backward(g: Tensor, x: Tensor, y: Tensor) -> list[Tensor | None]:
@@ -123,13 +123,13 @@ def conv1d(
     length = (x.shape[-1] + 2 * pad - gap * (weight.shape[-1] - 1) - 1) // step + 1
     shape = (*x.shape[:-2], weight.shape[0], length)
     role = x.role.made("convolution")
-    out = t.make("convolution", CALL, (source, kernel), shape, source.dtype, role)
+    out = t.make(ops.CONVOLUTION, (source, kernel), shape, source.dtype, role)
     roles = source.role.gradient, kernel.role.gradient
 
     def backward(g: Tensor, source: Tensor, kernel: Tensor) -> list[Tensor | None]:
         pairs = zip((source, kernel), roles, strict=True)
         results = [(each.shape, None, each.dtype, role) for each, role in pairs]
-        return [*t.several("convolution backward", CALL, (g, source, kernel), results)]
+        return [*t.several(ops.CONVOLUTION_BACKWARD, (g, source, kernel), results)]
 
     record(out, (source, kernel), backward, source, kernel)
     return out if shift is None else add(out, view(shift, (-1, 1)))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf, prod
 from typing import TYPE_CHECKING
 
-from nanolint.inductor.derive.counting import DIVIDED, is_half
+from nanolint.inductor.derive.counting import is_half
 from nanolint.inductor.derive.formulas.elements import masked_fill
-from nanolint.inductor.derive.operations import REDUCTION
 from nanolint.tensors.autograd import record
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import FLOAT32, FLOATING, INT64
 from nanolint.tensors.layout import normalized
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.comparison import compare
 from nanolint.tensors.ops.conversion import to_float32
 from nanolint.tensors.ops.pointwise import add, div, mul, sub
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
     from nanolint.tensors.dtypes import Dtype, Number
     from nanolint.tensors.layout import Shape
     from nanolint.tensors.ops.reductions import Dimensions
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.tensor import Tensor
 
 
 def reduce(
     t: Capture,
-    name: str,
+    op: Op,
     x: Tensor,
     over: tuple[int, ...],
     keepdim: bool,
@@ -43,8 +45,7 @@ def reduce(
     dtype = dtype or x.dtype
     kept = tuple(1 if dim in over else size for dim, size in enumerate(x.shape))
     shape = kept if keepdim else tuple(s for dim, s in enumerate(x.shape) if dim not in over)
-    role, cost = x.role.made(name), DIVIDED.get(name, 1)
-    return t.make(name, REDUCTION, (x,), shape, dtype, role, over, keepdim, *settings, cost=cost)
+    return t.make(op, (x,), shape, dtype, x.role.made(op.label), over, keepdim, *settings)
 
 
 def dimensions(x: Tensor, dim: Dimensions) -> tuple[int, ...]:
@@ -82,7 +83,7 @@ def total(
         dtype = INT64
     if dtype is None and x.device.half is not None and is_half(x.dtype):
         dtype = FLOAT32  # ``fp32_set_opt_dtype``: no cast of its own
-    out = reduce(t, "sum", x, over, keepdim, dtype)
+    out = reduce(t, ops.SUM, x, over, keepdim, dtype)
 
     def backward(g: Tensor) -> list[Tensor | None]:
         return [restored(g, shape, over, keepdim)]
@@ -102,7 +103,7 @@ def mean(
     if dtype is not None:
         x = cast(x, dtype)
     over, shape = dimensions(x, dim), x.shape
-    out = reduce(t, "mean", x, over, keepdim)
+    out = reduce(t, ops.MEAN, x, over, keepdim)
     count = prod(shape[dim] for dim in over)
 
     def backward(g: Tensor) -> list[Tensor | None]:
@@ -111,24 +112,16 @@ def mean(
     return record(out, (x,), backward)
 
 
-def maximum(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
-    """``aten.amax``."""
-    return _extreme(t, "amax", x, dim, keepdim)
-
-
-def minimum(t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False) -> Tensor:
-    """``aten.amin``."""
-    return _extreme(t, "amin", x, dim, keepdim)
-
-
-def _extreme(t: Capture, name: str, x: Tensor, dim: Dimensions, keepdim: bool) -> Tensor:
-    """Equal ones share the gradient."""
+def extreme(
+    t: Capture, x: Tensor, dim: Dimensions = None, keepdim: bool = False, *, op: Op
+) -> Tensor:
+    """``aten.amax`` and ``aten.amin``: equal ones share the gradient."""
     over, shape = dimensions(x, dim), x.shape
-    out = reduce(t, name, x, over, keepdim)
+    out = reduce(t, op, x, over, keepdim)
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
         mask = compare(_kept(out, shape, over, keepdim), x)
-        count = reduce(t, "sum", cast(mask, INT64), over, True, INT64)
+        count = reduce(t, ops.SUM, cast(mask, INT64), over, True, INT64)
         return [mul(div(_kept(g, shape, over, keepdim), count), mask)]
 
     return record(out, (x,), backward, x, out)
@@ -140,9 +133,9 @@ def logsumexp(t: Capture, x: Tensor, dim: Dimensions, keepdim: bool = False) -> 
     wide = to_float32(x)
     over, shape = dimensions(wide, dim), wide.shape
     with t.device.no_grad():
-        most = reduce(t, "amax", wide, over, True)
+        most = reduce(t, ops.AMAX, wide, over, True)
         top = masked_fill(t, most, compare(absolute(most), inf))
-        summed = reduce(t, "sum", exp(sub(wide, top)), over, keepdim)
+        summed = reduce(t, ops.SUM, exp(sub(wide, top)), over, keepdim)
         out = add(log(summed), top if keepdim else squeeze(top, over))
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
@@ -168,7 +161,7 @@ def norm(
     made = dtype or (x.dtype if x.device.half is None else FLOAT32)
     with t.device.no_grad():
         wide = cast(x, FLOAT32)
-        squares = reduce(t, "sum", mul(wide, wide), over, keepdim)
+        squares = reduce(t, ops.SUM, mul(wide, wide), over, keepdim)
         out = cast(sqrt(squares), made, x.role.made("norm"))
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
@@ -183,7 +176,7 @@ FORMULAS: Formulas = {
     "norm": norm,
     "sum": total,
     "mean": mean,
-    "amax": maximum,
-    "amin": minimum,
+    "amax": partial(extreme, op=ops.AMAX),
+    "amin": partial(extreme, op=ops.AMIN),
     "logsumexp": logsumexp,
 }

@@ -5,11 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from nanolint.inductor.derive.counting import DIVIDED
 from nanolint.inductor.derive.formulas.reductions import dimensions, mean, reduce
-from nanolint.inductor.derive.operations import REDUCTION
 from nanolint.tensors.autograd import record, record_all
 from nanolint.tensors.dtypes import FLOAT32
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.comparison import compare, where
 from nanolint.tensors.ops.pointwise import add, div, mul, sub
 from nanolint.tensors.ops.reductions import kept, reduced, restored
@@ -36,7 +35,7 @@ def variance(
     less = correction if correction is not None else int(unbiased)
     over = dimensions(x, dim)
     with t.device.no_grad():
-        out = reduce(t, "variance", x, over, keepdim)
+        out = reduce(t, ops.VAR, x, over, keepdim)
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         return [_gradient(t, g, x, over, keepdim, less)]
@@ -57,7 +56,7 @@ def deviation(
     less = correction if correction is not None else int(unbiased)
     over = dimensions(x, dim)
     with t.device.no_grad():
-        out = sqrt(reduce(t, "variance", x, over, keepdim))
+        out = sqrt(reduce(t, ops.VAR, x, over, keepdim))
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
         quotient = div(g, mul(out, 2))
@@ -83,8 +82,8 @@ def var_mean(
     with t.device.no_grad():
         small = reduced(shape, over, keepdim)
         results = [(small, None, FLOAT32, x.role.made(each)) for each in ("variance", "mean")]
-        parts = t.several("var_mean", REDUCTION, (cast(x, FLOAT32),), results, over, keepdim)
-        parts[0].made.cost = DIVIDED["var_mean"]
+        parts = t.several(ops.VAR_MEAN, (cast(x, FLOAT32),), results, over, keepdim)
+        parts[0].made.cost = ops.VAR_MEAN.steps
         outs = [cast(each, x.dtype) for each in parts]
 
     def backward(of_var: Tensor | None, of_mean: Tensor | None, x: Tensor) -> list[Tensor | None]:

@@ -6,10 +6,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from nanolint.inductor.derive.formulas.indices import unfolded
-from nanolint.inductor.derive.operations import POINTWISE, Operation
+from nanolint.inductor.derive.operations import Operation
 from nanolint.inductor.derive.writing import Traced
 from nanolint.tensors.autograd import record, record_all
 from nanolint.tensors.layout import like_strides, normalized
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.creation import number_in
 from nanolint.tensors.ops.joining import cat, stack
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from nanolint.inductor.derive.capture import Capture, Formulas
     from nanolint.tensors.dtypes import Dtype
     from nanolint.tensors.layout import Shape
+    from nanolint.tensors.ops.registry import Op
     from nanolint.tensors.role import Role
     from nanolint.tensors.tensor import Tensor
 
@@ -32,9 +34,9 @@ def split(t: Capture, x: Tensor, sizes: int | Sequence[int], dim: int = 0) -> Se
         sizes = [sizes] * full + ([rest] if rest else [])
     shapes = [(*whole[:dim], size, *whole[dim + 1 :]) for size in sizes]
     starts = [0, *accumulate(sizes)]
-    of = x if is_even else _apart(t, x, "split", dim)
+    of = x if is_even else _apart(t, x, ops.SPLIT, dim)
     outs = [
-        t.view(of, ("slice", dim, start, 1), shape, x.strides, x.role.reshaped)
+        t.view(of, (ops.SLICE, dim, start, 1), shape, x.strides, x.role.reshaped)
         for shape, start in zip(shapes, starts, strict=False)
     ]
     if is_even:
@@ -53,9 +55,9 @@ def split(t: Capture, x: Tensor, sizes: int | Sequence[int], dim: int = 0) -> Se
     return record_all(outs, (x,), backward)
 
 
-def _apart(t: Capture, x: Tensor, name: str, dim: int) -> Tensor:
+def _apart(t: Capture, x: Tensor, op: Op, dim: int) -> Tensor:
     """What parts are taken of, which the partitioner does not have on its list."""
-    return t.view(x, (name, dim), x.shape, x.strides, x.role)
+    return t.view(x, (op, dim), x.shape, x.strides, x.role)
 
 
 def unbind(t: Capture, x: Tensor, dim: int = 0) -> Sequence[Tensor]:
@@ -63,9 +65,9 @@ def unbind(t: Capture, x: Tensor, dim: int = 0) -> Sequence[Tensor]:
     dim, whole = normalized(dim, x.ndim), x.shape
     shape = (*whole[:dim], *whole[dim + 1 :])
     strides = (*x.strides[:dim], *x.strides[dim + 1 :])
-    of = _apart(t, x, "unbind", dim)
+    of = _apart(t, x, ops.UNBIND, dim)
     outs = [
-        t.view(of, ("select", dim, index), shape, strides, x.role.reshaped)
+        t.view(of, (ops.SELECT, dim, index), shape, strides, x.role.reshaped)
         for index in range(whole[dim])
     ]
 
@@ -82,14 +84,14 @@ def unbind(t: Capture, x: Tensor, dim: int = 0) -> Sequence[Tensor]:
 
 def clone(t: Capture, x: Tensor, role: Role | None = None) -> Tensor:
     """``aten.clone`` to elements in order."""
-    out = t.make("clone", POINTWISE, (x,), x.shape, x.dtype, role or x.role, cost=0)
+    out = t.make(ops.CLONE, (x,), x.shape, x.dtype, role or x.role)
     return record(out, (x,), lambda g: [g])
 
 
 def preserved(t: Capture, x: Tensor) -> Tensor:
     """``aten.clone`` to elements that lie as they do."""
     strides = like_strides(x.shape, x.strides)
-    out = t.make("clone", POINTWISE, (x,), x.shape, x.dtype, x.role, strides=strides, cost=0)
+    out = t.make(ops.CLONE, (x,), x.shape, x.dtype, x.role, strides=strides)
     return record(out, (x,), lambda g: [g])
 
 
@@ -104,7 +106,7 @@ def cast(t: Capture, x: Tensor, dtype: Dtype, role: Role | None = None) -> Tenso
         return x
     before, gradient = x.dtype, x.role.gradient
     strides = like_strides(x.shape, x.strides)
-    out = t.make("convert", POINTWISE, (x,), x.shape, dtype, role or x.role.copy, strides=strides)
+    out = t.make(ops.CONVERT, (x,), x.shape, dtype, role or x.role.copy, strides=strides)
     if not (before.is_differentiable and dtype.is_differentiable):
         return out
 
@@ -117,18 +119,15 @@ def cast(t: Capture, x: Tensor, dtype: Dtype, role: Role | None = None) -> Tenso
 def zeros_around(t: Capture, g: Tensor, shape: Shape, how: tuple[Any, ...]) -> Tensor:
     """``aten.slice_scatter`` and ``select_scatter`` into zeros, which may be those of another."""
     role = g.role.reshaped
-    if how[0] == "unfold":
+    if how[0] is ops.UNFOLD:
         return unfolded(t, g, shape, *how[1:])
     zeros = full_of(t, shape, g.dtype, role)
-    return t.make("scatter part", POINTWISE, (g, zeros), shape, g.dtype, role, *how, cost=0)
+    return t.make(ops.SCATTER_PART, (g, zeros), shape, g.dtype, role, *how)
 
 
 def full_of(t: Capture, shape: Shape, dtype: Dtype, role: Role) -> Tensor:
     """``aten.full`` of 0: a number wherever it is read."""
-    return t.make("full", POINTWISE, (), shape, dtype, role, repr(number_in(0, dtype)))
-
-
-COPIED = "made"  # a copy on the host of what lies on the card
+    return t.make(ops.FULL, (), shape, dtype, role, repr(number_in(0, dtype)))
 
 
 def _is_of_host(t: Capture, made: Operation) -> bool:
@@ -137,7 +136,7 @@ def _is_of_host(t: Capture, made: Operation) -> bool:
     unseen, seen = [made], set[Operation]()
     while unseen:
         each = unseen.pop()
-        if each in given or each.name == COPIED:
+        if each in given or each.op is ops.TO_HOST:
             return True
         if each not in seen:
             seen.add(each)
@@ -151,11 +150,11 @@ def moved(t: Capture, x: Tensor) -> Tensor:
     one number everywhere is that (joint_graph.py, ``constant_fold_uniform_value``). What it works
     out of the host's tensors, it works out on the host."""
     if x.device is t.device:
-        return t.create(COPIED, x.shape, x.dtype, x.role)
+        return t.create(ops.TO_HOST, x.shape, x.dtype, x.role)
     if t.makes(x) and not _is_of_host(t, t.of(x)):
         source = t.of(x)
-        is_full = source.name == "full" and not source.of
-        made = t.make("full" if is_full else "placed", POINTWISE, () if is_full else (x,), x.shape,
+        is_full = source.op is ops.FULL and not source.of
+        made = t.make(ops.FULL if is_full else ops.MADE_ON_CARD, () if is_full else (x,), x.shape,
                       x.dtype, x.role, *(source.settings if is_full else ()), cost=0)  # fmt: skip
         made.device = t.device
         return made
@@ -163,7 +162,7 @@ def moved(t: Capture, x: Tensor) -> Tensor:
     if place == len(t.hosts):
         t.hosts.append(x)
     strides = like_strides(x.shape, x.strides)
-    return t.make("moved", POINTWISE, (), x.shape, x.dtype, x.role, place, strides=strides)
+    return t.make(ops.TO_CARD, (), x.shape, x.dtype, x.role, place, strides=strides)
 
 
 FORMULAS: Formulas = {

@@ -16,6 +16,7 @@ from nanolint.tensors.autograd import run_backward
 from nanolint.tensors.device import Device
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.names import FUNCTIONAL, FUNCTIONS, METHODS
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.activations import tanh
 from nanolint.tensors.ops.creation import tensor as made
 from nanolint.tensors.ops.inplace import add_, mul_
@@ -193,6 +194,20 @@ def test_operations_of_one_kind_are_one_only_where_they_are_the_same(
         return len({each.of for each in found.graph.outputs})
 
     assert (distinct(first, first), distinct(first, second)) == (1, 2)
+
+
+def test_two_operations_that_share_a_label_are_two_nodes() -> None:
+    """``isinf`` and ``isfinite`` both compare the absolute value."""
+    device = Device(Tape())
+    x = tensor(device)
+
+    def forward() -> list[Tensor]:
+        return [add(METHODS["float"](FUNCTIONS["isinf"](x)), FUNCTIONS["isfinite"](x))]
+
+    graph = capture(device, forward, (x,), FORMULAS).graph
+    simplify(graph, Inductor())
+    read = {each.op for each in graph.all for of in each.of if of.op is ops.ABS}
+    assert read == {ops.EQ, ops.NE} and ops.EQ.label == ops.NE.label
 
 
 def test_a_number_that_is_a_tensor_is_one_for_all_layers_and_what_it_scales_is_kept() -> None:

@@ -9,20 +9,14 @@ import pytest
 
 from nanolint.gpus.lookup import find
 from nanolint.inductor.derive import plans
-from nanolint.inductor.derive.operations import (
-    GETITEM,
-    INPUT,
-    POINTWISE,
-    REDUCTION,
-    Operation,
-    Operations,
-)
+from nanolint.inductor.derive.operations import Operation, Operations
 from nanolint.inductor.derive.plans import Planning, _content
 from nanolint.inductor.inductor import Inductor
 from nanolint.recording import recording
 from nanolint.tape.tape import Component, Tape
 from nanolint.tensors.device import Device
 from nanolint.tensors.dtypes import BFLOAT16, FLOAT32
+from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.role import role
 from tests.thorough.test_worked_out import COLUMNS, run_of
 from validation.composed import composed
@@ -35,9 +29,9 @@ NUMBERS = (160, 314, 640, 754, 758, 774)
 
 # Of an operation, what follows from the others, or is remembered of it.
 DERIVED = {"users", "number", "asks"}
-PART = Operation("getitem", GETITEM, (), (4,), (1,), FLOAT32, role("y", Component.ACTIVATIONS))
+PART = Operation(ops.GETITEM, (), (4,), (1,), FLOAT32, role("y", Component.ACTIVATIONS))
 OTHER = {
-    "ahead": 1, "all_nodes": 2, "cost": 2, "dtype": BFLOAT16, "kind": REDUCTION, "name": "sine",
+    "ahead": 1, "all_nodes": 2, "cost": 2, "dtype": BFLOAT16, "op": ops.TAN,
     "nodes": 2, "numbers": (1.5,), "of": (), "parts": (PART,), "region": 1, "role": PART.role,
     "scratch": (("partial sums", 8),), "settings": (0.5,), "shape": (4,), "strides": (2,),
 }  # fmt: skip
@@ -81,9 +75,9 @@ def graph() -> Operations:
     """Two operations that read one input."""
     made = Operations()
     given = role("x", Component.ACTIVATIONS)
-    first = made.add(Operation("primals", INPUT, (), (8,), (1,), FLOAT32, given))
-    for name in ("sine", "cosine"):
-        made.add(Operation(name, POINTWISE, (first,), (8,), (1,), FLOAT32, given))
+    first = made.add(Operation(ops.INPUT, (), (8,), (1,), FLOAT32, given))
+    for op in (ops.SIN, ops.COS):
+        made.add(Operation(op, (first,), (8,), (1,), FLOAT32, given))
     made.outputs = made.all[1:]
     made.connect()
     return made
