@@ -203,11 +203,13 @@ def reach(kept: Path, mutants: list[Mutant], *, fast: bool) -> None:
         for number, mutant in sorted(enumerate(mutants), key=lambda one: -one[1].column):
             path = clone / mutant.path
             said = f"(reached_by.at({number}) or ({mutant.before}))"
-            with contextlib.suppress(LookupError):
+            with contextlib.suppress(LookupError, FileNotFoundError):
                 path.write_text(mutant.within(path.read_text("utf-8"), said), "utf-8")
         future = "from __future__ import annotations\n"
         for name in {mutant.path for mutant in mutants}:
             path = clone / name
+            if not path.exists():
+                continue
             own = f"{future}from nanolint import reached_by\n"
             path.write_text(path.read_text("utf-8").replace(future, own, 1), "utf-8")
         command = (
