@@ -306,8 +306,7 @@ class Capture(Landing):
 
     def random(self, shape: Shape, role: Role) -> Traced:
         """Random numbers, of a seed of their own."""
-        count = len(self.graph.all)
-        seed = self.make(ops.SEED, (), (), INT64, role.made("seeds"), count)
+        seed = self.make(ops.SEED, (), (), INT64, role.made("seeds"))
         return self.make(ops.RANDOM, (seed,), shape, FLOAT32, role)
 
     def call(self, name: str, arguments: Any, named: Any) -> Any:

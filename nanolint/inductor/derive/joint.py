@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.inductor.derive.lowering import take_apart
 from nanolint.inductor.derive.operations import (
-    CALL,
+    ALONE,
     GETITEM,
     INPUT,
     POINTWISE,
-    PUTS,
     RANDOM,
     VIEW,
     Operation,
@@ -278,7 +277,7 @@ def _twice(graph: Operations, *, apart: bool) -> dict[Operation, Operation]:
     alone = {base_of(each) for each in (*graph.outputs, *graph.gradients) if each is not None}
     for each in graph.all:
         each.of = tuple(old.get(source, source) for source in each.of)
-        if each.kind in {INPUT, RANDOM} or (each.kind == CALL and each.op in PUTS):
+        if each.kind in {INPUT, RANDOM} or each.op in ALONE:
             continue
         if base_of(each) in alone or _is_hidden(each, old):
             continue

@@ -33,6 +33,8 @@ Setting: TypeAlias = "int | float | str | bool | Op | Dtype | tuple[Setting, ...
 INPUT, VIEW, POINTWISE, REDUCTION, RANDOM, CALL, GETITEM = Kind
 # Elements that are written by index into zeros, or into a copy of a tensor.
 PUTS = frozenset({ops.INDEX_PUT_NEW, ops.INDEX_PUT})
+# No two of them are one, whatever they read.
+ALONE = PUTS | {ops.LIFTED, ops.MULTINOMIAL, ops.RANDPERM, ops.TO_HOST, ops.WRITTEN}
 BIASED = frozenset({ops.ADDMM, ops.BADDBMM})  # products that read a bias first
 PRODUCTS = BIASED | {ops.MM, ops.BMM, ops.SCALED_MM}
 PLACES = {ops.AMAX: ops.ARGMAX, ops.AMIN: ops.ARGMIN}  # where these elements are

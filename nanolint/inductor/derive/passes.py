@@ -19,7 +19,6 @@ from nanolint.inductor.derive.operations import VIEW
 from nanolint.inductor.derive.writing import Traced, restore
 from nanolint.tensors.autograd import Operation, numbers, run_graph, take_off
 from nanolint.tensors.layout import like_strides
-from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.role import PlacedRole
 from nanolint.tensors.tensor import Node, Tensor
 
@@ -200,10 +199,8 @@ class _Copy:
 
     def _operation(self, like: operations.Operation) -> operations.Operation:
         tracer = self._of.tracer
-        found = like.again([self._operations[each] for each in like.of], self._role(like.role))
-        if like.op is ops.SEED:  # which is told from others by its place
-            found.settings = (len(tracer.graph.all),)
-        return tracer.takes(found)
+        of = [self._operations[each] for each in like.of]
+        return tracer.takes(like.again(of, self._role(like.role)))
 
     def _role(self, like: Role) -> Role:
         """The role of what is made in calls that are so many later."""

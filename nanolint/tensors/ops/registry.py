@@ -149,6 +149,7 @@ MSE_LOSS = Op("aten.mse_loss", "loss")
 
 # Made of nothing.
 ARANGE = Op("prims.iota")
+LIFTED = Op("aten.lift_fresh_copy")
 LINSPACE = Op("aten.linspace")
 EYE = Op("aten.eye")
 FULL = Op("aten.full")

@@ -113,7 +113,7 @@ def _place(
 def multinomial(t: Capture, x: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """``aten.multinomial``, a library call."""
     shape, role = (*x.shape[:-1], num_samples), x.role.made("samples")
-    return t.make(ops.MULTINOMIAL, (x,), shape, INT64, role, replacement, len(t.graph.all))
+    return t.make(ops.MULTINOMIAL, (x,), shape, INT64, role, replacement)
 
 
 def randperm(t: Capture, n: int, dtype: Dtype) -> Tensor:
@@ -123,7 +123,7 @@ def randperm(t: Capture, n: int, dtype: Dtype) -> Tensor:
     number = "number", dtype.itemsize // FLOAT32.itemsize
     scratch = number, number, *held, *reversed(held)
     results = [((n,), None, dtype, MADE)]
-    return t.several(ops.RANDPERM, (), results, len(t.graph.all), scratch=scratch)[0]
+    return t.several(ops.RANDPERM, (), results, scratch=scratch)[0]
 
 
 def _truth(

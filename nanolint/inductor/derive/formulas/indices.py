@@ -257,9 +257,9 @@ def rolled(
     return record(out, (x,), lambda g: [rolled(t, g, back, dims)])
 
 
-def numbers(_t: Capture, x: Tensor, count: int) -> Tensor:
-    """A list of indices: a constant."""
-    return create(x.device, (count,), INT64, x.role.made("indices"))
+def numbers(t: Capture, x: Tensor, count: int) -> Tensor:
+    """A list of indices: a constant, another one wherever it is written."""
+    return t.create(ops.LIFTED, (count,), INT64, x.role.made("indices"))
 
 
 FORMULAS: Formulas = {

@@ -210,6 +210,31 @@ def test_two_operations_that_share_a_label_are_two_nodes() -> None:
     assert read == {ops.EQ, ops.NE} and ops.EQ.label == ops.NE.label
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "op"),
+    [
+        (
+            lambda x: METHODS["__getitem__"](x, [0, 1]),
+            lambda x: METHODS["__getitem__"](x, [2, 3]),
+            ops.INDEX,
+        ),
+        (
+            lambda x: METHODS["addcmul_"](FUNCTIONS["zeros_like"](x), x, x),
+            lambda x: METHODS["addcdiv_"](FUNCTIONS["zeros_like"](x), x, x),
+            ops.WRITTEN,
+        ),
+    ],
+)
+def test_lists_of_indices_and_writes_of_other_values_are_two_nodes(
+    first: Any, second: Any, op: ops.Op
+) -> None:
+    device = Device(Tape())
+    x = tensor(device)
+    found = capture(device, lambda: [mul(first(x), 3), mul(second(x), 3)], (x,), FORMULAS)
+    simplify(found.graph, Inductor())
+    assert sum(each.op is op for each in found.graph.all) == 2
+
+
 def test_a_number_that_is_a_tensor_is_one_for_all_layers_and_what_it_scales_is_kept() -> None:
     """rasbt's GELU: behind the first product, what reads it may not be computed again."""
 
