@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import nanolint
+from nanolint.tensors.names import FUNCTIONAL, FUNCTIONS, METHODS
 from nanolint.tensors.ops import registry
 from nanolint.tensors.ops.registry import Op
 
 NAMED = [each for each in vars(registry).values() if isinstance(each, Op)]
 OPS = [*NAMED, *(each.gradient for each in NAMED if each.gradient and each.gradient not in NAMED)]
-INDUCTOR = Path(nanolint.__file__).parent / "inductor"
+PACKAGE = Path(nanolint.__file__).parent
+INDUCTOR = PACKAGE / "inductor"
+BITS = ("and", "or", "xor")
 TEXTS = frozenset({"label", "aten", "name", "what"})
 # What decides by a text that it is called on, or given.
 DECIDING = frozenset(
@@ -26,6 +30,28 @@ def test_each_operation_has_a_name_of_its_own_and_is_equal_to_no_other() -> None
     assert Op("aten.floor", "rounded down") != registry.FLOOR
     shared = [each for each in OPS if each.label == registry.EQ.label]
     assert len({*shared}) == len(shared) > 10
+
+
+def test_a_function_that_is_told_its_operation_is_told_the_one_of_its_name() -> None:
+    told = {
+        name.strip("_").replace("arc", "a"): function.keywords["op"].aten
+        for name, function in {**FUNCTIONS, **FUNCTIONAL, **METHODS}.items()
+        if isinstance(function, partial) and "op" in function.keywords
+    }
+    bits = {f"{side}{name}": f"aten.bitwise_{name}" for name in BITS for side in ("", "r")}
+    assert told == {name: bits.get(name, f"aten.{name}") for name in told}
+    assert {"floor", "ceil", "gt", "silu", "rand"} <= told.keys()
+
+
+def test_each_function_that_a_formula_stands_for_has_a_name_of_its_own() -> None:
+    names = [
+        node.name
+        for path in PACKAGE.joinpath("tensors").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        and any("traced" in ast.unparse(each) for each in node.decorator_list)
+    ]
+    assert len(names) == len({*names}) > 50
 
 
 def decided_by_text(text: str) -> list[int]:
