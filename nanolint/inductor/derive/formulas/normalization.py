@@ -55,7 +55,7 @@ def layer_norm(
         rows = (*x.shape[: x.ndim - dims], *(1 for _ in range(dims)))
         stats = x.role.made("LayerNorm variance"), x.role.made("LayerNorm mean")
         results = [(rows, None, FLOAT32, role) for role in stats]
-        variance, mean = t.several(ops.VAR_MEAN, (wide,), results, over, True)
+        variance, mean = t.several(ops.VAR_MEAN, (wide,), results, over, True, 0)
         variance.made.cost = ops.VAR_MEAN.steps
         rstd = rsqrt(add(variance, eps, role=x.role.made("LayerNorm rstd")))
         rstd.role = x.role.made("LayerNorm rstd")
@@ -176,7 +176,7 @@ def group_norm(
         wide = reshape(cast(source, FLOAT32), (*grouped, size))
         stats = x.role.made("GroupNorm variance"), x.role.made("GroupNorm mean")
         results = [((batch, num_groups, 1, 1), None, FLOAT32, role) for role in stats]
-        moments, middle = t.several(ops.VAR_MEAN, (wide,), results, (2, 3), True)
+        moments, middle = t.several(ops.VAR_MEAN, (wide,), results, (2, 3), True, 0)
         moments.made.cost = ops.VAR_MEAN.steps
         root = rsqrt(add(moments, eps, role=x.role.made("GroupNorm rstd")))
         hat = mul(sub(wide, middle), root, role=x.role.made("normalised input", x.role.dims))

@@ -123,7 +123,7 @@ def conv1d(
     length = (x.shape[-1] + 2 * pad - gap * (weight.shape[-1] - 1) - 1) // step + 1
     shape = (*x.shape[:-2], weight.shape[0], length)
     role = x.role.made("convolution")
-    out = t.make(ops.CONVOLUTION, (source, kernel), shape, source.dtype, role)
+    out = t.make(ops.CONVOLUTION, (source, kernel), shape, source.dtype, role, step, pad, gap)
     roles = source.role.gradient, kernel.role.gradient
 
     def backward(g: Tensor, source: Tensor, kernel: Tensor) -> list[Tensor | None]:

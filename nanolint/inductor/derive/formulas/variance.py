@@ -35,7 +35,7 @@ def variance(
     less = correction if correction is not None else int(unbiased)
     over = dimensions(x, dim)
     with t.device.no_grad():
-        out = reduce(t, ops.VAR, x, over, keepdim)
+        out = reduce(t, ops.VAR, x, over, keepdim, None, f"{less}")
 
     def backward(g: Tensor, x: Tensor) -> list[Tensor | None]:
         return [_gradient(t, g, x, over, keepdim, less)]
@@ -56,7 +56,7 @@ def deviation(
     less = correction if correction is not None else int(unbiased)
     over = dimensions(x, dim)
     with t.device.no_grad():
-        out = sqrt(reduce(t, ops.VAR, x, over, keepdim))
+        out = sqrt(reduce(t, ops.VAR, x, over, keepdim, None, f"{less}"))
 
     def backward(g: Tensor, x: Tensor, out: Tensor) -> list[Tensor | None]:
         quotient = div(g, mul(out, 2))
@@ -82,7 +82,7 @@ def var_mean(
     with t.device.no_grad():
         small = reduced(shape, over, keepdim)
         results = [(small, None, FLOAT32, x.role.made(each)) for each in ("variance", "mean")]
-        parts = t.several(ops.VAR_MEAN, (cast(x, FLOAT32),), results, over, keepdim)
+        parts = t.several(ops.VAR_MEAN, (cast(x, FLOAT32),), results, over, keepdim, less)
         parts[0].made.cost = ops.VAR_MEAN.steps
         outs = [cast(each, x.dtype) for each in parts]
 

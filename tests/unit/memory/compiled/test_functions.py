@@ -149,6 +149,11 @@ def test_more_graphs_than_pytorch_makes_are_doubted() -> None:
             lambda x: FUNCTIONS["triu"](METHODS["narrow"](x, 0, 0, 512)),
         ),
         (lambda x: METHODS["min"](x, 1)[0], lambda x: METHODS["max"](x, 1)[0]),
+        (lambda x: METHODS["var"](x, 1), lambda x: METHODS["var"](x, 1, unbiased=False)),
+        (
+            lambda x: METHODS["std"](x, 1, correction=0),
+            lambda x: METHODS["std"](x, 1, correction=2),
+        ),
         (lambda x: METHODS["sort"](x)[0], lambda x: METHODS["sort"](x, descending=True)[0]),
         (
             lambda x: METHODS["topk"](x, 2)[0],
