@@ -18,6 +18,7 @@ from typing import Any
 HERE = Path(__file__).parent
 START = HERE.parent / "nanolint" / "trace" / "child" / "start.py"
 STEPS, SECONDS = 3, 40
+LOADED_LATE = ("numpy", "torch._dynamo")  # else each copy of the process loads them by itself
 STAND_IN = HERE / "stand_ins" / "forks.py"
 BEFORE = """
 import importlib.machinery
@@ -45,7 +46,8 @@ def serve(order: str) -> None:
     main, report = (importlib.import_module(f"{name}.{each}") for each in ("main", "report"))
     report.open_pipe(request["answer"])
     main._find_torch([])
-    importlib.import_module("torch")
+    for each in ("torch", *LOADED_LATE):
+        importlib.import_module(each)
     os.chdir(request["folder"])
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -74,13 +76,11 @@ def serve(order: str) -> None:
 
 def _run(main: Any, name: str, request: dict[str, Any]) -> dict[str, Any]:
     refusal = main._choose_kernels(sys.modules["torch"])
-    later, phases, stand_ins, history = (
-        importlib.import_module(f"{name}.{each}")
-        for each in ("later", "phases", "stand_ins", "history")
+    later, phases, stand_ins = (
+        importlib.import_module(f"{name}.{each}") for each in ("later", "phases", "stand_ins")
     )
     watched = phases.Phases(STEPS, later.Later(SECONDS))
     stand_ins.StandIns(protected=True).install()
-    history.start()
     watched.watch()
     exec(STAND_IN.read_text("utf-8") + BEFORE, {"__name__": "before"})
     error = main._run({"argv": request["argv"], "module": False, "path": [], "before": None})

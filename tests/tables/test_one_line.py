@@ -27,8 +27,8 @@ def with_setup() -> Setup:
     return Setup(rules=rules, known_codes={}, targets=(find("a100-80gb"),))
 
 
-@pytest.mark.parametrize("row", ROWS[:MOST], ids=lambda row: f"{row['file']}:{row['line']}")
-def test_a_changed_line_is_judged_as_before(row: dict[str, object], setup: Setup) -> None:
+def holds(row: dict[str, object], setup: Setup) -> None:
+    """Asserts that the errors of a changed script are those that were recorded."""
     path = SCRIPTS / str(row["file"])
     lines = path.read_text("utf-8").split("\n")
     if row["new"]:
@@ -39,6 +39,11 @@ def test_a_changed_line_is_judged_as_before(row: dict[str, object], setup: Setup
     expected = {code for code in row["codes"] if code.startswith(("NL6", *OF_STOPS))}  # type: ignore[attr-defined]
     assert found == expected
     assert row["verdict"] not in WRONG
+
+
+@pytest.mark.parametrize("row", ROWS[:MOST], ids=lambda row: f"{row['file']}:{row['line']}")
+def test_a_changed_line_is_judged_as_before(row: dict[str, object], setup: Setup) -> None:
+    holds(row, setup)
 
 
 def test_no_public_trainer_is_misjudged() -> None:
