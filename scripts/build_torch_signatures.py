@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 WRITTEN = ROOT / "nanolint" / "interpreter" / "torch" / "signatures.json"
 ASK = """
 import inspect, json, pkgutil
-import torch
+import numpy, torch
 from torch import nn
 from torch.nn import functional as F
 from torch.optim import lr_scheduler
@@ -44,8 +44,11 @@ base = {"Module": nn.Module(), "Optimizer": torch.optim.SGD([nn.Parameter(torch.
 own = {name: sorted(set(dir(each)) | set(getattr(each, "__annotations__", {})))
        for name, each in classes.items() if issubclass(each, (nn.Module, torch.optim.Optimizer))}
 spaces = {"torch": torch, "torch.nn": nn, "torch.nn.functional": F, "torch.optim": torch.optim,
-          "torch.optim.lr_scheduler": lr_scheduler, "torch.utils.data": data}
-names = {name: {*dir(each), *(found.name for found in pkgutil.iter_modules(
+          "torch.optim.lr_scheduler": lr_scheduler, "torch.utils.data": data,
+          "torch.cuda": torch.cuda, "torch.nn.init": nn.init, "torch.nn.utils": nn.utils,
+          "numpy": numpy}
+old = "__deprecated_attrs__"  # of numpy's module: names that it makes when they are asked for
+names = {name: {*dir(each), *getattr(each, old, ()), *(found.name for found in pkgutil.iter_modules(
              getattr(each, "__path__", ())))} for name, each in spaces.items()}
 names = {name: sorted(e for e in found if e[0] != "_") for name, found in names.items()}
 print(json.dumps({"names": names, "arguments": {k: v for k, v in given.items() if v is not None},

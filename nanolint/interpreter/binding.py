@@ -9,6 +9,8 @@ that ``config`` holds, and may give it others.
 from __future__ import annotations
 
 import ast
+import builtins
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.interpreter.certain import certain
@@ -20,7 +22,7 @@ from nanolint.source.python import of_node
 from nanolint.tensors.dtypes import Dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.scopes import Frame
@@ -116,7 +118,22 @@ def assignment(machine: Machine, node: ast.Assign, frame: Frame) -> None:
         machine.assign(target, value, frame)
 
 
+def look_up(machine: Machine, frame: Frame, annotations: Iterable[ast.expr | None]) -> None:
+    """Assumes a Python that does not evaluate ``annotations`` if a name in one has no value."""
+    module = frame.module
+    if not module.path or module.starred is not None or "annotations" in module.names:
+        return
+    for each in chain.from_iterable(ast.walk(one) for one in annotations if one is not None):
+        if not isinstance(each, ast.Name) or hasattr(builtins, each.id):
+            continue
+        if frame.find(each.id) is MISSING:
+            what = f"assuming Python 3.14 or later: before, {each.id} is not defined"
+            machine.card.tape.assume(f"{what} ({machine.place})")
+
+
 def annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> None:
+    if frame.kind in (Kind.CLASS, Kind.MODULE):
+        look_up(machine, frame, [node.annotation])
     if frame.kind is Kind.CLASS and isinstance(node.target, ast.Name):
         shown = ast.unparse(node.annotation)
         if "ClassVar" not in shown:

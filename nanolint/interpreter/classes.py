@@ -27,7 +27,7 @@ from nanolint.interpreter.values import (
     silent,
 )
 from nanolint.run.stop import Cause
-from nanolint.tensors.parameter import LeafTensor, Registered
+from nanolint.tensors.parameter import LeafTensor, Parameter, Registered
 
 if TYPE_CHECKING:
     import ast
@@ -275,8 +275,10 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
             machine.call(Method(owner.cls.find("__setattr__"), owner), [name, value])
             return
         check_frozen(owner, name)
-        if owner.cls.is_module and "training" not in owner.attributes and _is_submodule(value):
-            words = "cannot assign module before Module.__init__() call"
+        kind = "parameters" if type(value) is Parameter else "module"
+        is_part = type(value) is Parameter or _is_submodule(value)
+        if is_part and owner.cls.is_module and "training" not in owner.attributes:
+            words = f"cannot assign {kind} before Module.__init__() call"
             raise certain(AttributeError(words), Cause.ARGUMENT)
         if isinstance(value, LeafTensor) and owner.cls.is_module:  # which does not own it
             raise machine.unread(

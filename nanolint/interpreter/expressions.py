@@ -200,8 +200,13 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Value:
     if value is MISSING:
         unbound = frame.unbound(node.id, node.lineno)
         if unbound is not None:
+            machine.at(frame.module, node.lineno)
             raise unbound
-        value = machine.builtin(node.id, frame.module)
+        try:
+            value = machine.builtin(node.id, frame.module)
+        except NameError:
+            machine.at(frame.module, node.lineno)
+            raise
     return value
 
 

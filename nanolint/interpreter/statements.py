@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.binding import annotated, assignment, augmented, delete, either
+from nanolint.interpreter.binding import annotated, assignment, augmented, delete, either, look_up
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.contexts import entered
 from nanolint.interpreter.exceptions import attempt, check, throw
@@ -124,6 +124,9 @@ def enter(machine: Machine, item: ast.withitem, frame: Frame) -> Iterator[None]:
 
 def _function(machine: Machine, node: ast.FunctionDef, frame: Frame) -> None:
     decorators = [machine.evaluate(each, frame) for each in node.decorator_list]
+    given = node.args
+    named = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+    look_up(machine, frame, [node.returns, *(each.annotation for each in named if each)])
     value: Value = function_of(machine, node, frame)
     for decorator in reversed(decorators):
         value = machine.decorate(decorator, value)

@@ -79,9 +79,7 @@ def is_read(started: list[Value], target: Value) -> bool:
 def table(machine: Script, group: Group) -> dict[str, Value]:
     """The names of ``torch.distributed``."""
     collectives: dict[str, Callable[..., Exchange]] = {
-        "all_reduce": _in_place,
-        "broadcast": _in_place,
-        "reduce": _in_place,
+        **dict.fromkeys(("all_reduce", "broadcast", "reduce"), _in_place),
         "all_gather_into_tensor": _gather_into,
         "reduce_scatter_tensor": _scatter_into,
         "all_gather": _all_gather,

@@ -272,7 +272,7 @@ class Reader(Values):
             except AssertionError as error:
                 is_late = self.turns.left and isinstance(node, ast.Assert)
                 if not is_late and not is_demanded(self, node, frame):
-                    if self.builds or _compares_weights(frame):
+                    if self.builds or _is_of_model(frame) or _compares_weights(frame):
                         # It follows from the model's sizes and the checkpoint's.
                         certain(error, Cause.CHECK, anywhere=True)
                     raise
@@ -384,6 +384,11 @@ class Reader(Values):
 @contextmanager
 def _itself(value: Value) -> Iterator[Value]:
     yield value
+
+
+def _is_of_model(frame: Frame) -> bool:
+    owner = frame.function.owner if frame.function is not None else None
+    return owner is not None and owner.is_module
 
 
 def _compares_weights(frame: Frame) -> bool:

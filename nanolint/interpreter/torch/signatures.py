@@ -22,7 +22,8 @@ WHOLE = frozenset(
         *("Optimizer", "SGD", "Adam", "AdamW"),
     }
 )
-SPACES = frozenset(f"torch{each}" for each in ("", ".nn", ".nn.functional", ".optim"))
+SPACES = {f"torch{each}" for each in ("", ".nn", ".nn.functional", ".nn.init", ".optim", ".cuda")}
+SPACES.add("numpy")
 ALIKE = 0.8  # ``Linea`` and ``Linear``; a name of a release to come is like none
 
 

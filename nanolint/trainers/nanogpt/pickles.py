@@ -165,19 +165,14 @@ class _Machine:
         pass
 
     _HANDLERS: dict[str, Callable[[_Machine, object], None]] = {  # noqa: RUF012
-        "PROTO": _nothing,
-        "FRAME": _nothing,
+        **dict.fromkeys(("PROTO", "FRAME"), _nothing),
         "MARK": _mark,
         "POP": _pop,
         "POP_MARK": _forget_to_mark,
         "DUP": _duplicate,
-        "PUT": _put,
-        "BINPUT": _put,
-        "LONG_BINPUT": _put,
+        **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), _put),
         "MEMOIZE": _memoize,
-        "GET": _get,
-        "BINGET": _get,
-        "LONG_BINGET": _get,
+        **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), _get),
         "EMPTY_DICT": _empty_dictionary,
         "DICT": _dictionary,
         "SETITEM": _set_item,

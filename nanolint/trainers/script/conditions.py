@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nanolint.gpus.said import UNKNOWN as CARD_NAME
 from nanolint.gpus.said import says
@@ -12,6 +12,7 @@ from nanolint.run.described import ANY
 from nanolint.run.equation import NotKnown, Turn
 from nanolint.run.terms import Number
 from nanolint.source.from_ast import OPERATORS
+from nanolint.source.operations import compare
 from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.modules import follows_from_turns
 from nanolint.trainers.script.operations import made, merged, scalar, unknown_at
@@ -129,21 +130,11 @@ def _compared(
         pairs = [[scalar(each) for each in side.items] for side in (left, right)]
         if all(isinstance(each, TERMS) for side in (left, right) for each in side.items):
             symbol = _COMPARISONS[type(operator)]
-            return Number(_ORDERS[symbol](pairs[0], pairs[1]))
+            return Number(compare(symbol, tuple(pairs[0]), tuple(pairs[1])))
     if isinstance(left, External) and isinstance(right, External):
         same = left.name == right.name
         return Number(same is isinstance(operator, (ast.Eq, ast.Is)))
     return made(_COMPARISONS[type(operator)], (left, right), scope.source.path, node.lineno)
-
-
-_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": lambda left, right: left < right,
-    "<=": lambda left, right: left <= right,
-    ">": lambda left, right: left > right,
-    ">=": lambda left, right: left >= right,
-    "==": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
-}
 
 
 def _contained(item: Thing, container: Thing) -> bool | None:
