@@ -73,3 +73,21 @@ def test_an_exit_without_a_failure_ends_the_run(tmp_path: Path, line: str) -> No
     done = nanolint(str(script), "--gpu=rtx-4090")
     assert done.status == 0
     assert "stops" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("line", "doubts"),
+    [
+        ("def f(x: Tenso) -> None: ...", ["before, Tenso is not defined"]),
+        ("class Sizes:\n    width: itn = 3", ["before, itn is not defined"]),
+        ("def f(x: 'Tenso', y: torch.Tensor = None) -> int: ...", []),
+        ("def f():\n    x: Tenso = 3", []),
+    ],
+)
+def test_a_name_that_only_an_annotation_has(tmp_path: Path, line: str, doubts: list[str]) -> None:
+    text = SCRIPT.format(test="if step == 1000:", line="pass")
+    text = text.replace("net = ", f"{line}\nnet = ")
+    found = explained(tmp_path, text, card="rtx-4090")["doubts"]
+    assert [each.partition(": ")[2].partition(" (")[0] for each in found] == doubts
+    later = explained(tmp_path, f"from __future__ import annotations\n{text}", card="rtx-4090")
+    assert later["doubts"] == []

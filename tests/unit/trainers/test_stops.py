@@ -104,6 +104,8 @@ def test_named_parameters(setup: Setup, tmp_path: Path) -> None:
     [
         ("nn.Linea(2, 1)", "AttributeError: module 'torch.nn' has no attribute 'Linea'"),
         ("torch.zero(2)", "AttributeError: module 'torch' has no attribute 'zero'"),
+        ("import numpy as np; np.int6", "module 'numpy' has no attribute 'int6'"),
+        ("torch.cuda.is_bf16_supporte()", "no attribute 'is_bf16_supporte'"),
         ("F.cross_entrop(1, 2)", "module 'torch.nn.functional' has no attribute 'cross_entrop'"),
         ("from torch.nn import Linea", "ImportError: cannot import name 'Linea' from 'torch.nn'"),
     ],
@@ -118,6 +120,7 @@ def test_a_name_of_pytorch_misspelt(line: str, message: str, setup: Setup, tmp_p
         "torch.of_a_release_to_come = 1",
         "if False: torch.brand_new(1)",
         "nn.intrinsic",
+        "import numpy as np; np.int, np.cumproduct",  # of old releases
         "fast = hasattr(F, 'scaled_dot_product_attentions')",
         "try:\n    from torch.nn import Linears\nexcept ImportError:\n    Linears = nn.Linear",
         "try:\n    nn.Linears\nexcept AttributeError:\n    pass",
@@ -175,3 +178,25 @@ def test_a_key_of_a_dictionary_that_a_function_returns(
 ) -> None:
     line = MEANS.replace("FILLS", fills)
     assert said(setup, tmp_path, line) == stops
+
+
+@pytest.mark.parametrize(
+    ("line", "stops"),
+    [
+        ("self.w = nn.Parameter(torch.ones(3))", "cannot assign parameters before Module"),
+        ("self.w = nn.Linear(3, 3)", "cannot assign module before Module"),
+        ("self.w = 3", ""),
+    ],
+)
+def test_parts_before_the_module_is_made(
+    line: str, stops: str, setup: Setup, tmp_path: Path
+) -> None:
+    text = f"class Part(nn.Module):\n    def __init__(self):\n        {line}\nPart()"
+    messages = said(setup, tmp_path, text)
+    assert [stops in each for each in messages] == [True] * bool(stops)
+
+
+def test_the_line_of_a_name_among_several_lines(setup: Setup, tmp_path: Path) -> None:
+    text = SCRIPT.replace("ADDED", "").replace("LINE", "Config(\n    free=Fals,\n)")
+    found = lint(text, tmp_path / "train.py", setup).diagnostics
+    assert [text[each.span.start : each.span.end] for each in found] == ["free=Fals,"]
