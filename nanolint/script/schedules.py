@@ -28,9 +28,7 @@ SCHEDULES: dict[str, dict[str, Any]] = {
     "SequentialLR": {"schedulers": REQUIRED, "milestones": REQUIRED, "last_epoch": -1},
     "OneCycleLR": {
         "max_lr": REQUIRED,
-        "total_steps": None,
-        "epochs": None,
-        "steps_per_epoch": None,
+        **dict.fromkeys(("total_steps", "epochs", "steps_per_epoch")),
         "pct_start": 0.3,
         "anneal_strategy": "cos",
         "cycle_momentum": True,

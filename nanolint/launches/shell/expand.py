@@ -242,11 +242,7 @@ def _alternatives(text: str) -> list[str]:
 
 LONGEST = 200  # characters of an expression
 _LARGEST = 1 << 63
-_OPERATIONS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-}
+_OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     f"-{each}": getattr(operator, each) for each in ("eq", "ne", "lt", "le", "gt", "ge")
 }
