@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import builtins
 import re
+from bisect import bisect_right
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import capability_of, has_bfloat16, refuses_float8
@@ -33,7 +33,7 @@ from nanolint.tape.tape import Component, Phase, summits
 from nanolint.tensors.device import NotTraced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nanolint.gpus.gpu import Gpu
     from nanolint.inductor.inductor import Inductor
@@ -147,8 +147,8 @@ def _read(
     device.tape.trained = machine.seen.trained
     device.tape.story = machine.teller.story(machine.trees(), machine.executed)
     device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
-    more = (what for what, since in machine.at_most if _peaks_in_evaluation(device.tape, since))
-    device.tape.doubts += islice(more, 1)
+    more = _peaks_in_evaluation(device.tape, machine.at_most)
+    device.tape.doubts += [more] if more else []
     device.tape.assumed = [
         each
         for each in device.tape.assumed
@@ -300,19 +300,24 @@ def _trains(tape: Tape) -> bool:
     )
 
 
-def _peaks_in_evaluation(tape: Tape, since: int) -> bool:
-    """Whether more is allocated while nothing learns than in any step, behind an event: in the
-    evaluation that it is of, where it is of one."""
-    starts = [at for at, _ in tape.phases if at > since]
-    own = [phase for at, phase in tape.phases if at <= since][-1]
-    until = starts[0] if starts and own in EVALUATIONS else len(tape.events)
+def _peaks_in_evaluation(tape: Tape, at_most: Sequence[tuple[str, int]]) -> str | None:
+    """Returns the first of ``at_most`` after whose event an evaluation allocates the peak of the
+    run: its own evaluation if the event is in one. None if there is no such event."""
+    starts = [at for at, _ in tape.phases]
 
-    def peaks(sizes: list[int]) -> bool:
+    def peaks(sizes: list[int]) -> str | None:
         tops = summits(tape, len(tape.events), sizes)
         phase, (peak, event) = max(tops.items(), key=lambda top: (top[1][0], -top[1][1]))
-        return peak > 0 and since <= event < until and phase in EVALUATIONS
+        if peak <= 0 or phase not in EVALUATIONS:
+            return None
+        for what, since in at_most:
+            after = bisect_right(starts, since)
+            is_own = tape.phases[after - 1][1] in EVALUATIONS and after < len(starts)
+            if since <= event < (starts[after] if is_own else len(tape.events)):
+                return what
+        return None
 
-    return answer(peaks, tape.sizes)
+    return answer(peaks, tape.sizes) if at_most else None
 
 
 def _matters(tape: Tape, phase: Phase) -> bool:
