@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.interpreter.certain import certain
@@ -118,17 +117,23 @@ def assignment(machine: Machine, node: ast.Assign, frame: Frame) -> None:
         machine.assign(target, value, frame)
 
 
-def look_up(machine: Machine, frame: Frame, annotations: Iterable[ast.expr | None]) -> None:
-    """Assumes a Python that does not evaluate ``annotations`` if a name in one has no value."""
+LATER = "assuming Python 3.14 or later: before"  # which looks up no name of an annotation
+
+
+def look_up(
+    machine: Machine, frame: Frame, asked: Iterable[ast.expr | None], doubt: str = LATER
+) -> None:
+    """Says a ``doubt`` if a name in what may be ``asked`` has no value."""
     module = frame.module
-    if not module.path or module.starred is not None or "annotations" in module.names:
+    if not module.path or module.starred or (doubt is LATER and "annotations" in module.names):
         return
-    for each in chain.from_iterable(ast.walk(one) for one in annotations if one is not None):
-        if not isinstance(each, ast.Name) or hasattr(builtins, each.id):
-            continue
-        if frame.find(each.id) is MISSING:
-            what = f"assuming Python 3.14 or later: before, {each.id} is not defined"
-            machine.card.tape.assume(f"{what} ({machine.place})")
+    every = [each for one in asked if one is not None for each in ast.walk(one)]
+    names = [each for each in every if isinstance(each, ast.Name)]
+    bound = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
+    bound.update(each.arg for each in every if isinstance(each, ast.arg))
+    for name in dict.fromkeys(each.id for each in names):
+        if not (name in bound or hasattr(builtins, name)) and frame.find(name) is MISSING:
+            machine.card.tape.assume(f"{doubt}, {name} is not defined ({machine.place})")
 
 
 def annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> None:

@@ -13,6 +13,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter import counted, operators
+from nanolint.interpreter.binding import look_up
 from nanolint.interpreter.calls import settle
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.exceptions import let_go
@@ -169,6 +170,7 @@ def list_of(machine: Machine, node: ast.ListComp, frame: Frame) -> Value:
         return Rows(alike.row, alike.count)
     except Unread as error:
         let_go(error)
+        look_up(machine, frame, [node], "assuming that a list is empty: else")
         return machine.unlisted(node, frame, error)
 
 

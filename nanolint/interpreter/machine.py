@@ -56,6 +56,7 @@ class Machine:
         self.module: Namespace | None = None
         self.line = 0
         self.steps = STEPS
+        self.learns_outside = False  # a tensor of the host is to gather a gradient
         self.presumes = False  # of who starts it: a file, a variable, a flag, how many cards
         self.is_bare = False  # packages that it may do without are taken for not installed
         self.trying = 0  # blocks that go on where something in them fails

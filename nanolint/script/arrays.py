@@ -368,14 +368,11 @@ def _collated(machine: Script, element: Value, size: int) -> Value:
         kind = INT64 if isinstance(element, int) else FLOAT64
         return empty(machine.host, (size,), kind, DATA)
     if element is None:
-        raise refusal(Refused(NO_BATCH, TypeError))
+        raise refusal(Refused(f"{OTHER}<class 'NoneType'>", TypeError))
     return Loaded(size, machine.place)
 
 
-NO_BATCH = (
-    "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
-    "<class 'NoneType'>"
-)
+OTHER = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
 OF_PYTHON: dict[Value, Dtype] = {float: FLOAT64, int: INT64, bool: BOOL}
 UINT16, UINT32, UINT64 = (Dtype(f"uint{8 * size}", size, INTEGER) for size in (2, 4, 8))
 UNSIGNED = {each.name: each for each in (UINT16, UINT32, UINT64)}

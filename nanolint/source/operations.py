@@ -117,16 +117,9 @@ def _sum(items: Any, start: Any = 0) -> object:
 
 
 BUILTINS: dict[str, Callable[..., object]] = {
-    "abs": abs,
-    "bool": bool,
-    "float": float,
-    "int": int,
-    "len": len,
-    "max": max,
-    "min": min,
+    **{each.__name__: each for each in (abs, bool, float, int, len, max, min, str)},
     "pow": lambda base, exponent: binary("**", base, exponent),
     "round": _round,
-    "str": str,
     "sum": _sum,
 }
 

@@ -193,6 +193,7 @@ def learn(machine: Machine, x: Tensor, learns: Value) -> None:
         x.require_gradient(bool(learns))
     elif learns and not x.requires_grad:
         if x.device is not machine.card or machine.card.tracer is not None:
+            machine.learns_outside = True
             raise machine.unread(
                 "nanolint does not model the gradient of a tensor that is not a parameter"
             )
@@ -253,6 +254,8 @@ def _backward(
         raise Refused("grad can be implicitly created only for scalar outputs", of_graph=True)
     given = zeros_like(x) if gradient is None else gradient
     with machine.card.backward_pass():  # also where the loss is on the host
+        if x.node is None and machine.learns_outside:
+            raise machine.unread("what learns outside of the card")
         run_backward(x, given, retain=bool(retain_graph))
     machine.listener.went_back()
     machine.happens(Event.AFTER_BACKWARD)

@@ -91,3 +91,23 @@ def test_a_name_that_only_an_annotation_has(tmp_path: Path, line: str, doubts: l
     assert [each.partition(": ")[2].partition(" (")[0] for each in found] == doubts
     later = explained(tmp_path, f"from __future__ import annotations\n{text}", card="rtx-4090")
     assert later["doubts"] == []
+
+
+def test_a_name_that_a_list_of_unknown_length_asks_for(tmp_path: Path) -> None:
+    text = SCRIPT.format(test="if step == 1000:", line="pass")
+    lines = "text = open('input.txt').read()\nencode = lambda s: [stoi[c] for c in s]\nencode(text)"
+    script = text.replace("net = ", f"{lines}\nnet = ")
+    found = explained(tmp_path, script, card="rtx-4090")["doubts"]
+    assert [each.partition(": ")[2].partition(" (")[0] for each in found] == [
+        "else, stoi is not defined"
+    ]
+    known = script.replace("text = open", "stoi = {}\ntext = open")
+    assert explained(tmp_path, known, card="rtx-4090")["doubts"] == []
+
+
+def test_a_host_tensor_that_learns_is_no_error(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    lines = "x = torch.randn(4, 3)\nx.requires_grad_(True)\nx.square().sum().backward()"
+    text = SCRIPT.format(test="if step == 1000:", line="pass")
+    script.write_text(text.replace("net = ", f"{lines}\nnet = "), encoding="utf-8")
+    assert "NL603" not in nanolint(str(script), "--gpu=rtx-4090").out
