@@ -101,19 +101,10 @@ class Operation:
 Term = Given | Number | World | Operation
 
 
+_OF_MATH = ["ceil", "floor", "sqrt", "isqrt", "log", "log2", "log10", "exp", "gcd", "prod", "pow"]
 FUNCTIONS: Mapping[str, Callable[..., object]] = {
     **BUILTINS,
-    "math.ceil": math.ceil,
-    "math.floor": math.floor,
-    "math.sqrt": math.sqrt,
-    "math.isqrt": math.isqrt,
-    "math.log": math.log,
-    "math.log2": math.log2,
-    "math.log10": math.log10,
-    "math.exp": math.exp,
-    "math.gcd": math.gcd,
-    "math.prod": math.prod,
-    "math.pow": math.pow,
+    **{f"math.{each}": getattr(math, each) for each in _OF_MATH},
 }
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _OF_SEVERAL: Mapping[str, Callable[..., object]] = {"and": all, "sum": BUILTINS["sum"]}
