@@ -24,6 +24,9 @@ ALONE = {
         **dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NNODES"), "1"),
     },
 }
+RANKS = frozenset({"RANK", "LOCAL_RANK", "SLURM_PROCID", "SLURM_LOCALID"}) | {
+    f"OMPI_COMM_WORLD_{each}" for each in ("RANK", "LOCAL_RANK")
+}
 SIZES = frozenset({"SLURM_NTASKS", "SLURM_NPROCS", "OMPI_COMM_WORLD_SIZE"})
 
 
@@ -52,8 +55,13 @@ class Environment(dict["Value", "Value"]):
         self.update(given)
         return self
 
+    def __getitem__(self, name: Value) -> Value:
+        self._machine.group.is_told_rank |= name in RANKS
+        return super().__getitem__(name)
+
     def __contains__(self, name: object) -> bool:
         found = super().__contains__(name)
+        self._machine.group.is_told_rank |= name in RANKS
         self._machine.presumes |= not found
         return found
 

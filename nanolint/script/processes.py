@@ -129,11 +129,16 @@ def table(machine: Script, group: Group) -> dict[str, Value]:
         "is_available": Native("is_available", lambda: True),
         "is_nccl_available": Native("is_nccl_available", lambda: True),
         "is_torchelastic_launched": Native("is_torchelastic_launched", lambda: size() > 1),
-        "get_rank": Native("get_rank", lambda *_, **__: 0, plain=False),
+        "get_rank": Native("get_rank", lambda *_, **__: _rank(group), plain=False),
         "get_world_size": Native("get_world_size", lambda *_, **__: size(), plain=False),
         "get_backend": Native("get_backend", lambda *_, **__: "nccl", plain=False),
         "ReduceOp": Namespace("ReduceOp", {each: f"ReduceOp.{each}" for each in OPERATORS}),
     }
+
+
+def _rank(group: Group) -> int:
+    group.is_told_rank = True
+    return 0
 
 
 def _form(
@@ -161,7 +166,7 @@ def _form(
             machine.assume(f"nanolint does not model {name}= of init_process_group")
     if backend not in NCCL:
         machine.assume(f"the memory of the backend {backend!r} is not known")
-    group.formed = True
+    group.formed = group.is_told_rank = True
 
 
 def _of_card(machine: Script, value: Value) -> Tensor:

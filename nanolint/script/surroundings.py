@@ -124,12 +124,13 @@ class Group:
 
     ``formed``: there is a group, so that collectives and DDP do their work, even if it has one
     process. ``reduces`` inside the forward pass of DDP's wrapper; ``keeps`` what lives as long as
-    the group does.
+    the group does. ``is_told_rank``: the script asks which process it is, or forms the group.
     """
 
     def __init__(self, size: int, release: tuple[int, int]) -> None:
         self.size = size
         self.formed = size > 1
+        self.is_told_rank = False
         self.nccl2 = release >= NCCL2_SINCE
         self.reduces = False
         self.keeps: Tensor | None = None

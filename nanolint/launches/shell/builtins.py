@@ -13,7 +13,7 @@ from nanolint.launches.shell.expand import NOWHERE, expand, one_word
 from nanolint.launches.shell.tree import Array, Literal, Word
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from nanolint.launches.placed import Placed
     from nanolint.launches.shell.expand import Scope
@@ -129,20 +129,14 @@ def _nothing(_: Call, __: State) -> None:
     pass
 
 
-def _leave(how: str) -> Builtin:
+def _leave(how: str) -> Callable[[Call, State], None]:
     def leave(_: Call, world: State) -> None:
         world.leaving = how
 
     return leave
 
 
-class Builtin(Protocol):
-    """Changes the world as a command does."""
-
-    def __call__(self, call: Call, world: State, /) -> None: ...
-
-
-BUILTINS: Mapping[str, Builtin] = {
+BUILTINS: Mapping[str, Callable[[Call, State], None]] = {
     "export": _export,
     **dict.fromkeys(("declare", "typeset", "local", "readonly"), _declare),
     "unset": _unset,

@@ -49,30 +49,13 @@ class Conv1d(Module):
         pass
 
     def forward(self, input):
-        return F.conv1d(
-            input,
-            self.weight,
-            self.bias,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.groups,
-        )
+        conv = F.conv1d if self.dimensions == 1 else F.conv2d
+        settings = self.stride, self.padding, self.dilation, self.groups
+        return conv(input, self.weight, self.bias, *settings)
 
 
 class Conv2d(Conv1d):
     dimensions = 2
-
-    def forward(self, input):
-        return F.conv2d(
-            input,
-            self.weight,
-            self.bias,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.groups,
-        )
 
 
 class ConvTranspose2d(Conv1d):
@@ -110,16 +93,8 @@ class ConvTranspose2d(Conv1d):
         self.output_padding = output_padding
 
     def forward(self, input):
-        return F.conv_transpose2d(
-            input,
-            self.weight,
-            self.bias,
-            self.stride,
-            self.padding,
-            self.output_padding,
-            self.groups,
-            self.dilation,
-        )
+        settings = self.stride, self.padding, self.output_padding, self.groups, self.dilation
+        return F.conv_transpose2d(input, self.weight, self.bias, *settings)
 
 
 class BatchNorm2d(Module):
