@@ -272,7 +272,7 @@ class Reader(Values):
             except AssertionError as error:
                 is_late = self.turns.left and isinstance(node, ast.Assert)
                 if not is_late and not is_demanded(self, node, frame):
-                    if self.builds or _is_of_model(frame) or _compares_weights(frame):
+                    if self.builds or _is_of_model(node, frame) or _compares_weights(frame):
                         # It follows from the model's sizes and the checkpoint's.
                         certain(error, Cause.CHECK, anywhere=True)
                     raise
@@ -386,9 +386,11 @@ def _itself(value: Value) -> Iterator[Value]:
     yield value
 
 
-def _is_of_model(frame: Frame) -> bool:
+def _is_of_model(node: ast.stmt, frame: Frame) -> bool:
+    """Whether a statement of a module's method asks for its own names alone."""
     owner = frame.function.owner if frame.function is not None else None
-    return owner is not None and owner.is_module
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} - frame.names.keys()
+    return owner is not None and owner.is_module and names <= {"len", "isinstance", "int", "tuple"}
 
 
 def _compares_weights(frame: Frame) -> bool:

@@ -200,3 +200,20 @@ def test_the_line_of_a_name_among_several_lines(setup: Setup, tmp_path: Path) ->
     text = SCRIPT.replace("ADDED", "").replace("LINE", "Config(\n    free=Fals,\n)")
     found = lint(text, tmp_path / "train.py", setup).diagnostics
     assert [text[each.span.start : each.span.end] for each in found] == ["free=Fals,"]
+
+
+@pytest.mark.parametrize(
+    ("line", "stops"),
+    [
+        ("assert x.shape[0] > 3, f'{x.shape[0]} rows'", ["AssertionError: 2 rows"]),
+        ("assert dist.is_initialized()", []),
+        ("assert int(os.environ.get('WORLD_SIZE', 1)) > 1", []),
+    ],
+)
+def test_a_check_of_a_model(line: str, stops: list[str], setup: Setup, tmp_path: Path) -> None:
+    module = (
+        f"class Part(nn.Module):\n    def forward(self, x):\n        {line}\n        return x\n"
+    )
+    given = "rank = int(os.environ.get('RANK', -1))\nPart()(torch.zeros(2, 3, device='cuda'))"
+    messages = said(setup, tmp_path, module + given)
+    assert [each.partition("1: ")[2] for each in messages] == stops
