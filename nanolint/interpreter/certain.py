@@ -18,12 +18,12 @@ _MARK = "_nanolint_certain"
 _BLAMED = "_nanolint_blamed"
 _OPERANDS = "_nanolint_operands"
 _ANYWHERE = "_nanolint_certain_anywhere"
-# What tensors have and neither tuples, torch.Size nor what torch.max gives.
+# What tensors have and neither tuples, lists, torch.Size nor what torch.max gives.
 OF_TENSORS = frozenset(
     {
         *("backward", "contiguous", "cpu", "cuda", "detach", "device", "dim", "dtype", "float"),
         *("item", "mean", "permute", "reshape", "shape", "size", "squeeze", "to", "transpose"),
-        *("unsqueeze", "view"),
+        *("unsqueeze", "view", "double", "half", "long", "int", "bool", "bfloat16"),
     }
 )
 
@@ -100,9 +100,10 @@ def cause_of(error: BaseException) -> Cause:
 
 
 def is_taken_for_tensor(owner: Value, name: str) -> bool:
-    """Whether a tuple with tensors is asked for what a tensor has: ``model(x).view(-1)``."""
+    """Whether a tuple or a list with tensors is asked for what a tensor has:
+    ``model(x).view(-1)``."""
     return (
-        type(owner) is tuple
+        (type(owner) is tuple or type(owner) is list)
         and name in OF_TENSORS
         and any(isinstance(each, Tensor) for each in owner)
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nanolint.interpreter.certain import refusal
+from nanolint.interpreter.certain import certain, refusal
 from nanolint.interpreter.counted import COUNTED, pinned
 from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.listening import TOLD
+from nanolint.interpreter.torch.signatures import is_misspelt
 from nanolint.interpreter.values import Native, Unknown
 from nanolint.interpreter.watched import ANY, Real
+from nanolint.run.stop import Cause
 from nanolint.tensors import held
 from nanolint.tensors.autograd import write
 from nanolint.tensors.device import Device, NotTraced
@@ -71,6 +73,9 @@ def operation(
     options: dict[str, Value],
 ) -> Value:
     """Returns the result of an operation. Raises Unread if it is not known."""
+    for each in filter(is_misspelt, options):
+        words = f"{name.rpartition('.')[2]}() got an unexpected keyword argument '{each}'"
+        raise certain(TypeError(words), Cause.ARGUMENT)
     arguments = _without_turns(name, arguments)
     options.update({key: _sized(each) for key, each in options.items() if type(each) in SIZES})
     for number in OF_ANY_VALUE & options.keys():
@@ -79,12 +84,9 @@ def operation(
     if name.rpartition(".")[2].removesuffix("_") in WITH_NUMBERS:
         arguments = tuple(ANY if isinstance(each, Real) else each for each in arguments)
     for each in (*arguments, *options.values()):
-        if isinstance(each, Unknown):
-            raise each.unread()
-        if isinstance(each, (tuple, list)):
-            for part in each:
-                if isinstance(part, Unknown):
-                    raise part.unread()
+        for part in each if isinstance(each, (tuple, list)) else (each,):
+            if isinstance(part, Unknown):
+                raise part.unread()
     _on_one_device(machine, name, (*arguments, *options.values()))
     if "device" in options:
         options["device"] = device_of(machine, options["device"])

@@ -8,35 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.values import TENSOR, TensorClass, Unknown
-from nanolint.tensors.dtypes import (
-    BFLOAT16,
-    BOOL,
-    FLOAT16,
-    FLOAT32,
-    FLOAT64,
-    INT8,
-    INT16,
-    INT32,
-    INT64,
-    UINT8,
-)
+from nanolint.tensors.dtypes import DTYPES, FLOAT32
+from nanolint.tensors.refusing import NAMES
 
 if TYPE_CHECKING:
     from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.values import Value
 
-_OF_ONE_TYPE = {
-    "LongTensor": INT64,
-    "IntTensor": INT32,
-    "ShortTensor": INT16,
-    "CharTensor": INT8,
-    "ByteTensor": UINT8,
-    "BoolTensor": BOOL,
-    "FloatTensor": FLOAT32,
-    "DoubleTensor": FLOAT64,
-    "HalfTensor": FLOAT16,
-    "BFloat16Tensor": BFLOAT16,
-}
+_OF_ONE_TYPE = {f"{named}Tensor": DTYPES[dtype] for dtype, named in NAMES.items()}
 
 
 def classes() -> dict[str, TensorClass]:

@@ -24,6 +24,7 @@ WHOLE = frozenset(
 )
 SPACES = {f"torch{each}" for each in ("", ".nn", ".nn.functional", ".nn.init", ".optim", ".cuda")}
 SPACES.add("numpy")
+OFTEN = ("dtype", "device", "requires_grad", "generator", "pin_memory", "keepdim", "non_blocking")
 ALIKE = 0.8  # ``Linea`` and ``Linear``; a name of a release to come is like none
 
 
@@ -62,6 +63,17 @@ def misspelt(space: str, name: str) -> bool:
     from difflib import get_close_matches  # of the few who ask
 
     return bool(get_close_matches(name, names, 1, ALIKE))
+
+
+@cache
+def is_misspelt(argument: str) -> bool:
+    """Whether an argument that PyTorch has nowhere is much like one that many operations have."""
+    tables = _tables()["arguments"].values()
+    if argument in OFTEN or any(argument in words.split() for words in tables):
+        return False
+    from difflib import get_close_matches  # of the few who ask
+
+    return bool(get_close_matches(argument, OFTEN, 1, ALIKE))
 
 
 def has_no(cls: Class, name: str) -> bool:

@@ -217,3 +217,19 @@ def test_a_check_of_a_model(line: str, stops: list[str], setup: Setup, tmp_path:
     given = "rank = int(os.environ.get('RANK', -1))\nPart()(torch.zeros(2, 3, device='cuda'))"
     messages = said(setup, tmp_path, module + given)
     assert [each.partition("1: ")[2] for each in messages] == stops
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("torch.tensor([1, 2], dtyp=torch.long)", "tensor() got an unexpected keyword argument"),
+        ("torch.zeros(3, devic='cuda')", "zeros() got an unexpected keyword argument 'devic'"),
+        ("torch.zeros(3, device='cuda')", ""),
+        ("[torch.zeros(3) for _ in range(2)].double()", "'list' object has no attribute 'double'"),
+    ],
+)
+def test_what_an_operation_does_not_take(
+    line: str, message: str, setup: Setup, tmp_path: Path
+) -> None:
+    messages = said(setup, tmp_path, line)
+    assert [message in each for each in messages] == [True] * bool(message)
