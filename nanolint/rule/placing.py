@@ -121,6 +121,13 @@ def elsewhere(context: Context, lines: Sequence[Line], does: str) -> Iterator[So
             yield SourceLine(path, each.number, each.source, "calls it" if place else does)
 
 
+def chain(context: Context, lines: Sequence[Line]) -> Iterator[SourceLine]:
+    """The lines of the file at hand that lead to the first of them."""
+    for each in [each for each in lines if is_here(context, each)][1:]:
+        if context.path is not None:
+            yield SourceLine(context.path, each.number, each.source, "leads there")
+
+
 def quoted(case: Case, stack: Stack) -> tuple[Line, ...]:
     """The lines of a place in a run, each with its text."""
     run = case.run

@@ -8,7 +8,7 @@ from nanolint.diagnostics import Edit, FileEdits, Fix, Safety, Severity
 from nanolint.interpreter.torch.signatures import arguments_of
 from nanolint.regex import lazily
 from nanolint.rule.api import Finding
-from nanolint.rule.placing import elsewhere, file_of, is_here, span_of
+from nanolint.rule.placing import chain, elsewhere, file_of, is_here, span_of
 from nanolint.run.stop import Cause
 from nanolint.source.text import LineIndex
 from nanolint.trainers.nanogpt.reading import read_source
@@ -42,7 +42,7 @@ def stops(context: Context, cause: Cause) -> Findings:
                 span=span_of(context, stop.lines),
                 severity=Severity.WARNING if stop.is_late else None,
                 notes=(*_operands(stop), *map(str, others[:MOST_SHOWN])),
-                holders=others,
+                holders=(*others, *chain(context, stop.lines)),
                 fix=_fix(context, stop),
             )
             return

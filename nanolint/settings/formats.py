@@ -1,13 +1,5 @@
 """The output formats, by name: each with the module that writes it."""
 
-FORMATS = {
-    "full": "nanolint.report.full",
-    "concise": "nanolint.report.concise",
-    "json": "nanolint.report.json",
-    "json-full": "nanolint.report.json_full",
-    "sarif": "nanolint.report.sarif",
-    "github": "nanolint.report.github",
-    "gitlab": "nanolint.report.gitlab",
-    "junit": "nanolint.report.junit",
-}
+NAMES = ("full", "concise", "json", "json-full", "sarif", "github", "gitlab", "junit")
+FORMATS = {each: f"nanolint.report.{each.replace('-', '_')}" for each in NAMES}
 FOR_PROGRAMS = frozenset(FORMATS) - {"full", "concise"}  # the report and nothing else

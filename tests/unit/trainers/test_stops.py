@@ -233,3 +233,11 @@ def test_what_an_operation_does_not_take(
 ) -> None:
     messages = said(setup, tmp_path, line)
     assert [message in each for each in messages] == [True] * bool(message)
+
+
+def test_the_lines_that_lead_to_what_raises(setup: Setup, tmp_path: Path) -> None:
+    line = "def f(x):\n    return x.view(5, 7)\ndef g(x):\n    return f(x)\ng(torch.zeros(2))"
+    text = SCRIPT.replace("ADDED", "").replace("LINE", line)
+    (found,) = lint(text, tmp_path / "train.py", setup).diagnostics
+    assert text[found.span.start : found.span.end] == "return x.view(5, 7)"
+    assert [each.source.strip() for each in found.holders] == ["return f(x)", "g(torch.zeros(2))"]
