@@ -298,9 +298,10 @@ def table(key: str, rows: list[Row]) -> list[str]:
         some = [each for each in rows if each[key] == value]
         counts = Counter(each["verdict"] for each in some)
         trainers = len({(each["name"], each["script"]) for each in some})
-        seconds = median(each["cpu"] for each in some)
+        measured = [each["cpu"] for each in some if each["cpu"] is not None]
         cells = " | ".join(str(counts[kind]) for kind in kinds)
-        lines.append(f"| {value} | {trainers} | {cells} | {seconds:.1f} |")
+        seconds = f"{median(measured):.1f}" if measured else ""
+        lines.append(f"| {value} | {trainers} | {cells} | {seconds} |")
     return lines
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from nanolint.interpreter.certain import refusal
 from nanolint.interpreter.values import Function, Method, Namespace, Native, Unknown, silent
 from nanolint.script.reaching import starts_training
 from nanolint.tape.tape import Component
@@ -18,6 +19,7 @@ from nanolint.tensors.device import LeftAsItIs, NotTraced
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.role import role
 from nanolint.tensors.tensor import Tensor, empty
+from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 # What goes in, what comes out, and what else is held: all by the tensors that lie on the card.
 Exchange: TypeAlias = "tuple[list[Tensor], list[Tensor], list[Tensor]]"
 
+OF_ALL = "input tensor must be the same size as output size times world size"
 EXCHANGED = Component.ACTIVATIONS
 OPERATORS = ("AVG", "SUM", "MAX", "MIN", "PRODUCT")
 # Nothing of them lies on the card, or stays there.
@@ -80,13 +83,11 @@ def table(machine: Script, group: Group) -> dict[str, Value]:
     """The names of ``torch.distributed``."""
     collectives: dict[str, Callable[..., Exchange]] = {
         **dict.fromkeys(("all_reduce", "broadcast", "reduce"), _in_place),
-        "all_gather_into_tensor": _gather_into,
-        "reduce_scatter_tensor": _scatter_into,
+        **dict.fromkeys(("all_gather_into_tensor", "_all_gather_base"), _gather_into),
+        **dict.fromkeys(("reduce_scatter_tensor", "_reduce_scatter_base"), _scatter_into),
         "all_gather": _all_gather,
         "reduce_scatter": _reduce_scatter,
     }
-    collectives["_all_gather_base"] = collectives["all_gather_into_tensor"]
-    collectives["_reduce_scatter_base"] = collectives["reduce_scatter_tensor"]
 
     def call(name: str, *given: Value, **named: Value) -> Value:
         beside = named.pop("async_op", False)
@@ -191,7 +192,10 @@ def _gather_into(machine: Script, output_tensor: Value, input_tensor: Value) -> 
 
 
 def _scatter_into(machine: Script, output: Value, input: Value, *_: Value, **__: Value) -> Exchange:
-    return [_of_card(machine, input)], [_of_card(machine, output)], []
+    whole, part = _of_card(machine, input), _of_card(machine, output)
+    if whole.numel != part.numel * machine.group.size:
+        raise refusal(Refused(OF_ALL, ValueError))
+    return [whole], [part], []
 
 
 def _all_gather(machine: Script, tensor_list: Value, tensor: Value) -> Exchange:
