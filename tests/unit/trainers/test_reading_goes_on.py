@@ -150,7 +150,9 @@ rank, ranks = int(os.environ["SLURM_PROCID"]), int(os.environ["SLURM_NTASKS"])
 assert "SLURM_JOB_ID" in os.environ
 torch.cuda.set_device(int(os.environ["SLURM_LOCALID"]))
 batch = 64 // ranks"""
-MPI = 'import os\nbatch = 64 // int(os.getenv("OMPI_COMM_WORLD_SIZE", 0))'
+MPI = """import os
+torch.cuda.set_device(int(os.environ["OMPI_COMM_WORLD_LOCAL_RANK"]))
+batch = 64 // int(os.getenv("OMPI_COMM_WORLD_SIZE", 0))"""
 
 
 @pytest.mark.parametrize(

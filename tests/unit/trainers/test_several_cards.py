@@ -83,7 +83,8 @@ def test_ranks_without_a_card_stop_the_launch(
         ("srun --ntasks-per-node=8 python train.py", "error"),
         ("accelerate launch --num_processes=8 train.py", "warning"),
         ("mpirun -np 8 python train.py", "warning"),
-        ("mpirun -np 4 python train.py", ""),
+        ("mpirun -np 4 python train.py", "warning"),  # none asks for its rank: all use one card
+        ("mpirun -np 1 python train.py", ""),
     ],
 )
 def test_ranks_without_a_card_stop_any_script(
