@@ -138,10 +138,8 @@ def _read(
             raise machine.unread(each)
         _name(device.tape)
         if run.world_size > 1 and not machine.group.is_told_rank:
-            machine.doubts.append(
-                f"the script never asks which of its {run.world_size} processes it is: each may "
-                "train alone, and all on one card"
-            )
+            why = f"the script does not tell its {run.world_size} processes apart: all may use one card"
+            machine.doubts.append(why)
         if run.on_gpu and not _trains(device.tape):
             raise machine.unread("nothing is trained on the card")
         if not run.on_gpu and device.tape.events:

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nanolint.tensors.names import ANY
+
 if TYPE_CHECKING:
     from nanolint.interpreter.values import Class
 
@@ -69,7 +71,7 @@ def misspelt(space: str, name: str) -> bool:
 def is_misspelt(argument: str) -> bool:
     """Whether an argument that PyTorch has nowhere is much like one that many operations have."""
     tables = _tables()["arguments"].values()
-    if argument in OFTEN or any(argument in words.split() for words in tables):
+    if argument in (*OFTEN, *ANY) or any(argument in words.split() for words in tables):
         return False
     from difflib import get_close_matches  # of the few who ask
 
