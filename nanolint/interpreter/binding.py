@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _SETTINGS = frozenset(
     {bool, int, float, complex, str, type(None), Dtype, tuple, list, dict, set, Field}
 )
+LATER = "assuming Python 3.14 or later: before"  # which looks up no name of an annotation
 
 
 class _Call(NamedTuple):
@@ -115,9 +116,6 @@ def assignment(machine: Machine, node: ast.Assign, frame: Frame) -> None:
     value = machine.evaluate(node.value, frame)
     for target in node.targets:
         machine.assign(target, value, frame)
-
-
-LATER = "assuming Python 3.14 or later: before"  # which looks up no name of an annotation
 
 
 def look_up(

@@ -24,9 +24,8 @@ ALONE = {
         **dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NNODES"), "1"),
     },
 }
-RANKS = frozenset({"RANK", "LOCAL_RANK", "SLURM_PROCID", "SLURM_LOCALID"}) | {
-    f"OMPI_COMM_WORLD_{each}" for each in ("RANK", "LOCAL_RANK")
-}
+_OF_MPI = "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"
+RANKS = frozenset({"RANK", "LOCAL_RANK", "SLURM_PROCID", "SLURM_LOCALID", *_OF_MPI})
 SIZES = frozenset({"SLURM_NTASKS", "SLURM_NPROCS", "OMPI_COMM_WORLD_SIZE"})
 
 

@@ -138,7 +138,7 @@ def _read(
             raise machine.unread(each)
         _name(device.tape)
         if run.world_size > 1 and not machine.group.is_told_rank:
-            why = f"nothing tells the {run.world_size} processes apart: all may use one card"
+            why = f"nothing tells {run.world_size} processes apart: all may use one card"
             machine.doubts.append(why)
         if run.on_gpu and not _trains(device.tape):
             raise machine.unread("nothing is trained on the card")

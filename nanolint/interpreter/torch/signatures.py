@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from nanolint.tensors.names import ANY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nanolint.interpreter.values import Class
 
 # Of these all attributes are in the list: others set more in their constructors.
@@ -60,22 +62,24 @@ def misspelt(space: str, name: str) -> bool:
     if space not in SPACES or name[0] == "_":
         return False
     names = f"{_tables()['names'][space]} {_tables()['attributes']['Tensor']}".split()
-    if name in names:
-        return False
-    from difflib import get_close_matches  # of the few who ask
-
-    return bool(get_close_matches(name, names, 1, ALIKE))
+    return name not in names and _is_alike(name, names)
 
 
 @cache
+def _arguments() -> frozenset[str]:
+    """Every argument of PyTorch's, and NumPy's words for some."""
+    return frozenset({*OFTEN, *ANY, *" ".join(_tables()["arguments"].values()).split()})
+
+
 def is_misspelt(argument: str) -> bool:
     """Whether an argument that PyTorch has nowhere is much like one that many operations have."""
-    tables = _tables()["arguments"].values()
-    if argument in (*OFTEN, *ANY) or any(argument in words.split() for words in tables):
-        return False
+    return argument not in _arguments() and _is_alike(argument, OFTEN)
+
+
+def _is_alike(name: str, names: Sequence[str]) -> bool:
     from difflib import get_close_matches  # of the few who ask
 
-    return bool(get_close_matches(argument, OFTEN, 1, ALIKE))
+    return bool(get_close_matches(name, names, 1, ALIKE))
 
 
 def has_no(cls: Class, name: str) -> bool:
