@@ -120,7 +120,8 @@ def test_a_name_of_pytorch_misspelt(line: str, message: str, setup: Setup, tmp_p
         "torch.of_a_release_to_come = 1",
         "if False: torch.brand_new(1)",
         "nn.intrinsic",
-        "import numpy as np; np.int, np.cumproduct",  # of old releases
+        "import numpy as np; np.int, np.cumproduct, np.asscalar",  # of old releases
+        "torch.has_cuda, torch.rfft",  # made when asked for, and of an old release
         "fast = hasattr(F, 'scaled_dot_product_attentions')",
         "try:\n    from torch.nn import Linears\nexcept ImportError:\n    Linears = nn.Linear",
         "try:\n    nn.Linears\nexcept AttributeError:\n    pass",
