@@ -47,6 +47,7 @@ from nanolint.script.turns import Turns
 from nanolint.script.weights import Checkpoint, Flags
 from nanolint.tape.tape import Tape
 from nanolint.tensors.device import Device
+from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -57,9 +58,9 @@ if TYPE_CHECKING:
     from nanolint.script.surroundings import Surroundings
     from nanolint.script.weights import Weights
     from nanolint.tape.numbers import Spot
-    from nanolint.tensors.tensor import Tensor
 
 MAIN = "__main__"
+OF_SIZES = {"len", "isinstance", "int", "tuple"}
 NO_PARENT = "relative import with no known parent package, which `python -m` would give it"
 NONE_WATCHED: Mapping[Spot, Value] = {}
 
@@ -272,7 +273,7 @@ class Reader(Values):
             except AssertionError as error:
                 is_late = self.turns.left and isinstance(node, ast.Assert)
                 if not is_late and not is_demanded(self, node, frame):
-                    if self.builds or _is_of_model(node, frame) or _compares_weights(frame):
+                    if _is_of_model(node, frame, builds=self.builds) or _compares_weights(frame):
                         # It follows from the model's sizes and the checkpoint's.
                         certain(error, Cause.CHECK, anywhere=True)
                     raise
@@ -386,11 +387,16 @@ def _itself(value: Value) -> Iterator[Value]:
     yield value
 
 
-def _is_of_model(node: ast.stmt, frame: Frame) -> bool:
-    """Whether a statement of a module's method asks for its own names alone."""
+def _is_of_model(node: ast.stmt, frame: Frame, *, builds: bool) -> bool:
+    """Whether a model checks what divides what or is None, or compares beside a tensor, where it
+    ``builds`` or by a module's own names. A start may decide what else it checks."""
     owner = frame.function.owner if frame.function is not None else None
-    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} - frame.names.keys()
-    return owner is not None and owner.is_module and names <= {"len", "isinstance", "int", "tuple"}
+    nodes = list(ast.walk(node))
+    names = {each.id for each in nodes if isinstance(each, ast.Name)} - frame.names.keys()
+    of_tensors = any(isinstance(each, Tensor) for each in frame.names.values())
+    kinds = ast.Compare if of_tensors else (ast.Mod, ast.Is, ast.IsNot)
+    is_own = owner is not None and owner.is_module and names <= OF_SIZES
+    return (builds or is_own) and any(isinstance(each, kinds) for each in nodes)
 
 
 def _compares_weights(frame: Frame) -> bool:

@@ -209,11 +209,14 @@ def test_the_line_of_a_name_among_several_lines(setup: Setup, tmp_path: Path) ->
         ("assert x.shape[0] > 3, f'{x.shape[0]} rows'", ["AssertionError: 2 rows"]),
         ("assert dist.is_initialized()", []),
         ("assert int(os.environ.get('WORLD_SIZE', 1)) > 1", []),
+        ("assert self.width % 2 == 0", ["AssertionError: self.width % 2 == 0"]),
+        ("assert self.fast", []),
     ],
 )
 def test_a_check_of_a_model(line: str, stops: list[str], setup: Setup, tmp_path: Path) -> None:
     module = (
-        f"class Part(nn.Module):\n    def forward(self, x):\n        {line}\n        return x\n"
+        "class Part(nn.Module):\n    fast, width = 'FAST' in os.environ, 3\n"
+        f"    def forward(self, x):\n        {line}\n        return x\n"
     )
     given = "rank = int(os.environ.get('RANK', -1))\nPart()(torch.zeros(2, 3, device='cuda'))"
     messages = said(setup, tmp_path, module + given)

@@ -114,12 +114,9 @@ class BatchNorm2d(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        if affine:
-            self.weight = Parameter(torch.empty(num_features, device=device, dtype=dtype))
-            self.bias = Parameter(torch.empty(num_features, device=device, dtype=dtype))
-        else:
-            self.register_parameter("weight", None)
-            self.register_parameter("bias", None)
+        for name in ("weight", "bias"):
+            kept = torch.empty(num_features, device=device, dtype=dtype) if affine else None
+            self.register_parameter(name, kept if kept is None else Parameter(kept))
         mean, var, count = None, None, None
         if track_running_stats:
             mean = torch.zeros(num_features, device=device, dtype=dtype)
@@ -153,12 +150,9 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        if affine:
-            self.weight = Parameter(torch.empty(num_channels, device=device, dtype=dtype))
-            self.bias = Parameter(torch.empty(num_channels, device=device, dtype=dtype))
-        else:
-            self.register_parameter("weight", None)
-            self.register_parameter("bias", None)
+        for name in ("weight", "bias"):
+            kept = torch.empty(num_channels, device=device, dtype=dtype) if affine else None
+            self.register_parameter(name, kept if kept is None else Parameter(kept))
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
