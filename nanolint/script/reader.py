@@ -388,8 +388,8 @@ def _itself(value: Value) -> Iterator[Value]:
 
 
 def _is_of_model(node: ast.stmt, frame: Frame, *, builds: bool) -> bool:
-    """Whether a model checks what divides what or is None, or compares beside a tensor, where it
-    ``builds`` or by a module's own names. A start may decide what else it checks."""
+    """Whether a model checks what divides what or is None, or compares what it has with a tensor,
+    while it ``builds`` or by a module's own names. A start may decide what else it checks."""
     owner = frame.function.owner if frame.function is not None else None
     nodes = list(ast.walk(node))
     names = {each.id for each in nodes if isinstance(each, ast.Name)} - frame.names.keys()
