@@ -1,4 +1,4 @@
-"""Keys that a script's own dictionary never has."""
+"""What the texts of a script show of its names: keys that are never set, names of constants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter.interpreter import parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable, Iterator
 
     from nanolint.interpreter.values import Value
 
@@ -25,6 +25,52 @@ def never_set(texts: Iterable[str], name: str, key: Value, *, is_global: bool) -
         local = {each for one in functions if _is_local(one, name) for each in ast.walk(one)}
         nodes = [each for each in nodes if each not in local]
     return _lacks(nodes, name, key, functions, is_global=is_global)
+
+
+def are_constants(texts: Iterable[str], test: ast.expr, executed: Container[int]) -> bool:
+    """Whether a test compares nothing but what ``texts`` give constants alone wherever they give a
+    name of it a value, such as ``config.n_head`` with ``n_head = 12``: nothing else decides it."""
+    asked = list(ast.walk(test))
+    owners = {id(each.value) for each in asked if isinstance(each, ast.Attribute)}
+    of_names = (each for each in asked if isinstance(each, (ast.Name, ast.Attribute)))
+    names = {_last(each) for each in of_names if id(each) not in owners}
+    trees = [each for each in map(parsed, texts) if each is not None]
+    given = [pair for tree in trees for pair in _given(tree, executed) if pair[0] in names]
+    plain = {name for name, value in given if isinstance(value, ast.Constant)}
+    return names == plain and all(
+        isinstance(value, ast.Constant) or (value is not None and _last(value) == name)
+        for name, value in given
+    )
+
+
+def _given(tree: ast.Module, executed: Container[int]) -> Iterator[tuple[str, ast.expr | None]]:
+    """The names that get a value, with the value where it stands beside, but for those of functions
+    that were not ``executed``."""
+    is_known = any(id(each) in executed for each in tree.body)
+    nodes: list[ast.AST] = [tree]
+    beside: set[ast.AST] = set()
+    for node in nodes:  # as they grow
+        if is_known and isinstance(node, ast.FunctionDef) and id(node.body[0]) not in executed:
+            continue
+        nodes += ast.iter_child_nodes(node)
+        if isinstance(getattr(node, "ctx", None), ast.Store) and node not in beside:
+            yield _last(node), None
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            beside |= {*targets}
+            yield from ((_last(each), node.value) for each in targets)
+        elif isinstance(node, ast.keyword):
+            yield node.arg or "", node.value
+        elif isinstance(node, ast.Dict):
+            yield from ((_last(k), v) for k, v in zip(node.keys, node.values, strict=True) if k)
+
+
+def _last(node: ast.AST) -> str:
+    """The name, or the last of ``a.b.name`` and ``a["name"]``; empty for what has none."""
+    if isinstance(node, ast.Subscript):
+        node = node.slice
+    found = (getattr(node, each, "") for each in ("id", "attr", "value"))
+    return next((each for each in found if each and isinstance(each, str)), "")
 
 
 def _lacks(

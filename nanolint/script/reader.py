@@ -35,7 +35,7 @@ from nanolint.script import (
 from nanolint.script.compiling import compiler
 from nanolint.script.corpora import Answer
 from nanolint.script.environment import is_demanded
-from nanolint.script.lacking import never_set
+from nanolint.script.lacking import are_constants, never_set
 from nanolint.script.lengths import Lengths
 from nanolint.script.objects import Values
 from nanolint.script.phases import Ended, Finished, Phases, TrainsAgain
@@ -273,7 +273,7 @@ class Reader(Values):
             except AssertionError as error:
                 is_late = self.turns.left and isinstance(node, ast.Assert)
                 if not is_late and not is_demanded(self, node, frame):
-                    if _is_of_model(node, frame, builds=self.builds) or _compares_weights(frame):
+                    if self._is_of_model(node, frame) or _compares_weights(frame):
                         # It follows from the model's sizes and the checkpoint's.
                         certain(error, Cause.CHECK, anywhere=True)
                     raise
@@ -298,6 +298,25 @@ class Reader(Values):
             if ended is not None:
                 return ended
         return None
+
+    def _is_of_model(self, node: ast.stmt, frame: Frame) -> bool:
+        """Whether a model checks what divides what or is None, compares constants, or compares what
+        it has with a tensor, while it is built or by a module's own names. A start may decide what
+        else it checks."""
+        owner = frame.function.owner if frame.function is not None else None
+        nodes = list(ast.walk(node))
+        names = {each.id for each in nodes if isinstance(each, ast.Name)} - frame.names.keys()
+        of_tensors = any(isinstance(each, Tensor) for each in frame.names.values())
+        kinds = ast.Compare if of_tensors else (ast.Mod, ast.Is, ast.IsNot)
+        is_own = owner is not None and owner.is_module and names <= OF_SIZES
+        if (self.builds or is_own) and any(isinstance(each, kinds) for each in nodes):
+            return True
+        texts = (each.text for each in self._sources.values())
+        return (
+            self.builds
+            and isinstance(node, ast.Assert)
+            and are_constants(texts, node.test, self.executed)
+        )
 
     def _left_early(self, node: ast.stmt, frame: Frame) -> bool:
         """Whether what fails may not fail in the run, as a loop was left before its end, and
@@ -385,18 +404,6 @@ class Reader(Values):
 @contextmanager
 def _itself(value: Value) -> Iterator[Value]:
     yield value
-
-
-def _is_of_model(node: ast.stmt, frame: Frame, *, builds: bool) -> bool:
-    """Whether a model checks what divides what or is None, or compares what it has with a tensor,
-    while it ``builds`` or by a module's own names. A start may decide what else it checks."""
-    owner = frame.function.owner if frame.function is not None else None
-    nodes = list(ast.walk(node))
-    names = {each.id for each in nodes if isinstance(each, ast.Name)} - frame.names.keys()
-    of_tensors = any(isinstance(each, Tensor) for each in frame.names.values())
-    kinds = ast.Compare if of_tensors else (ast.Mod, ast.Is, ast.IsNot)
-    is_own = owner is not None and owner.is_module and names <= OF_SIZES
-    return (builds or is_own) and any(isinstance(each, kinds) for each in nodes)
 
 
 def _compares_weights(frame: Frame) -> bool:

@@ -224,6 +224,30 @@ def test_a_check_of_a_model(line: str, stops: list[str], setup: Setup, tmp_path:
 
 
 @pytest.mark.parametrize(
+    ("given", "stops"),
+    [
+        ("heads = 4\nconfig.heads = heads", ["AssertionError: config.heads > 8"]),
+        ("heads = int(os.environ.get('HEADS', 4))\nconfig.heads = heads", []),
+        ("heads = 4\nconfig.heads = heads * len(os.environ.get('HEADS', ''))", []),
+        ("heads, width = int(os.environ.get('HEADS', 4)), 1\nconfig.heads = heads", []),
+        ("config.__dict__.update(heads=len(os.environ.get('HEADS', '')))", []),
+        ("vars(config)['heads'] = len(os.environ.get('HEADS', ''))", []),
+    ],
+)
+def test_a_check_of_what_a_model_is_given(
+    given: str, stops: list[str], setup: Setup, tmp_path: Path
+) -> None:
+    module = (
+        "class Part(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n"
+        "        assert config.heads > 8\n"
+        "def other():\n    heads, width = 1, 2\n"
+    )
+    line = f"{module}config = Config()\n{given}\nPart(config)"
+    messages = said(setup, tmp_path, line)
+    assert [each.partition("1: ")[2] for each in messages] == stops
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
         ("torch.tensor([1, 2], dtyp=torch.long)", "tensor() got an unexpected keyword argument"),
