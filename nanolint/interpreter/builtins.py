@@ -253,9 +253,10 @@ def _next(machine: Machine, values: Value, *default: Value) -> Value:
     if isinstance(iterator, Instance):
         try:
             return machine.call(machine.attribute(iterator, "__next__"), [])
-        except StopIteration:
+        except StopIteration as error:
             if not default:
                 raise
+            let_go(error)
             return default[0]
     # What a module lists, such as its parameters, is a list here.
     return next(iter(iterator) if isinstance(iterator, list) else iterator, *default)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nanolint.tensors.device import Device
 
 
-MANY = 1 << 16  # elements of a list that the data fill
+MANY = 65_537  # elements of a list that the data fill; a prime, so that it is no other number
 
 
 def unknown_of(values: list[Value]) -> Unknown | None:
@@ -342,8 +342,7 @@ def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Value:
     try:
         return machine.item(owner, index)
     except KeyError as error:
-        lacks = type(owner) is dict and machine.lacks(owner, ast.unparse(node.value), index)
-        if lacks:
+        if type(owner) is dict and machine.lacks(owner, ast.unparse(node.value), index):
             certain(error)
         raise
 

@@ -6,6 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.certain import refusal
+from nanolint.interpreter.exceptions import let_go
 from nanolint.interpreter.torch import methods
 from nanolint.interpreter.values import (
     ANNOTATION,
@@ -106,7 +107,8 @@ def _following(machine: Machine, value: Value) -> Iterator[Value]:
     while True:
         try:
             held.append(machine.call(machine.attribute(value, "__next__"), []))
-        except StopIteration:
+        except StopIteration as error:
+            let_go(error)
             return
         yield held.pop()
 
@@ -126,7 +128,8 @@ def _until_refused(machine: Machine, value: Instance) -> Iterator[Value]:
     for place in count():
         try:
             held.append(machine.item(value, place))
-        except IndexError:
+        except IndexError as error:
+            let_go(error)
             return
         yield held.pop()
 

@@ -1,16 +1,20 @@
-"""What the texts of a script show of its names: keys that are never set, names of constants."""
+"""What the text of a script shows of its names: keys never set, constants."""
 
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.interpreter import parsed
+from nanolint.regex import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Iterable
 
     from nanolint.interpreter.values import Value
+
+_CONSTANT = lazily(r"""-?[\d_.]+(?:e-?\d+)?|True|False|None|'\w*'|"\w*\"""")
 
 
 def never_set(texts: Iterable[str], name: str, key: Value, *, is_global: bool) -> bool:
@@ -27,50 +31,15 @@ def never_set(texts: Iterable[str], name: str, key: Value, *, is_global: bool) -
     return _lacks(nodes, name, key, functions, is_global=is_global)
 
 
-def are_constants(texts: Iterable[str], test: ast.expr, executed: Container[int]) -> bool:
-    """Whether a test compares nothing but what ``texts`` give constants alone wherever they give a
-    name of it a value, such as ``config.n_head`` with ``n_head = 12``: nothing else decides it."""
-    asked = list(ast.walk(test))
-    owners = {id(each.value) for each in asked if isinstance(each, ast.Attribute)}
-    of_names = (each for each in asked if isinstance(each, (ast.Name, ast.Attribute)))
-    names = {_last(each) for each in of_names if id(each) not in owners}
-    trees = [each for each in map(parsed, texts) if each is not None]
-    given = [pair for tree in trees for pair in _given(tree, executed) if pair[0] in names]
-    plain = {name for name, value in given if isinstance(value, ast.Constant)}
-    return names == plain and all(
-        isinstance(value, ast.Constant) or (value is not None and _last(value) == name)
-        for name, value in given
-    )
-
-
-def _given(tree: ast.Module, executed: Container[int]) -> Iterator[tuple[str, ast.expr | None]]:
-    """The names that get a value, with the value where it stands beside, but for those of functions
-    that were not ``executed``."""
-    is_known = any(id(each) in executed for each in tree.body)
-    nodes: list[ast.AST] = [tree]
-    beside: set[ast.AST] = set()
-    for node in nodes:  # as they grow
-        if is_known and isinstance(node, ast.FunctionDef) and id(node.body[0]) not in executed:
-            continue
-        nodes += ast.iter_child_nodes(node)
-        if isinstance(getattr(node, "ctx", None), ast.Store) and node not in beside:
-            yield _last(node), None
-        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            beside |= {*targets}
-            yield from ((_last(each), node.value) for each in targets)
-        elif isinstance(node, ast.keyword):
-            yield node.arg or "", node.value
-        elif isinstance(node, ast.Dict):
-            yield from ((_last(k), v) for k, v in zip(node.keys, node.values, strict=True) if k)
-
-
-def _last(node: ast.AST) -> str:
-    """The name, or the last of ``a.b.name`` and ``a["name"]``; empty for what has none."""
-    if isinstance(node, ast.Subscript):
-        node = node.slice
-    found = (getattr(node, each, "") for each in ("id", "attr", "value"))
-    return next((each for each in found if each and isinstance(each, str)), "")
+def are_constants(text: str, names: set[str]) -> bool:
+    """Whether a script gives constants alone to each of ``names``, as in ``n_head = 12`` and
+    ``dict(n_head=n_head)``."""
+    for name in names:
+        ends = rf"\b{name}['\"]?\]?(?:\s*,\s*\w+)*\s*[=:](?!=)([^,;)}}#\n]*)"
+        given = {each.strip() for each in re.findall(ends, text)} - {name}
+        if not given or not all(map(_CONSTANT.fullmatch, given)):
+            return False
+    return bool(names)
 
 
 def _lacks(
@@ -135,14 +104,12 @@ def _may_set(node: ast.AST, name: str, key: Value, *, is_global: bool) -> bool:
         return any((each.asname or each.name) == name for each in node.names)
     if isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Store):
         return any(ast.unparse(each) == name for each in node.elts)
-    if isinstance(node, (ast.For, ast.comprehension)):
+    if isinstance(node, (ast.For, ast.comprehension, ast.AugAssign)):
         return ast.unparse(node.target) == name
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
         if isinstance(node.slice, ast.Constant):
             return bool(node.slice.value == key)
         return ast.unparse(node.value) == name
-    if isinstance(node, ast.AugAssign):
-        return ast.unparse(node.target) == name
     return (
         isinstance(node, ast.Attribute)
         and node.attr in ("update", "setdefault")

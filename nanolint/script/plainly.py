@@ -10,7 +10,7 @@ import ast
 import builtins
 import math
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.interpreter import operators
 from nanolint.interpreter.counted import COUNTED
@@ -45,13 +45,12 @@ class Unsure(Exception):
     """It is not known for certain."""
 
 
-class Made:
+class Made(NamedTuple):
     """A number that a function of the program returned, with what it was given."""
 
-    __slots__ = ("arguments", "function", "value")
-
-    def __init__(self, value: Value, function: Function, arguments: tuple[Value, ...]) -> None:
-        self.value, self.function, self.arguments = value, function, arguments
+    value: Value
+    function: Function
+    arguments: tuple[Value, ...]
 
 
 class Plain:
@@ -83,17 +82,14 @@ class Plain:
             return value.among(self.numbers)
         if kind in PLAIN or isinstance(value, (Function, Method, Namespace, Native, Partial)):
             return value
-        if kind is Instance and not is_module(value):
-            return value
-        if kind in (list, tuple, dict):
+        if kind in (list, tuple, dict) or (kind is Instance and not is_module(value)):
             return value
         raise Unsure
 
     def _of_turn(self, value: Any) -> Any:
         turn = self._turn
-        if turn is None or value.turn is not turn or value.number != self._number:
-            raise Unsure
-        if self.is_nested and not _is_free(value.formula):
+        is_another = turn is None or value.turn is not turn or value.number != self._number
+        if turn is None or is_another or (self.is_nested and not _is_free(value.formula)):
             raise Unsure
         symbols = [self._of_symbol(each) for each in turn.symbols]
         return when.value(value.formula, self.at, symbols)
@@ -175,10 +171,11 @@ class Call:
                 found = self._run(chosen)
                 if found is not None:
                     return found
-            elif isinstance(node, ast.Assign) and len(node.targets) == 1:
-                self._bind(node.targets[0], self.worked_out(node.value))
-            elif isinstance(node, ast.AnnAssign) and node.value is not None:
-                self._bind(node.target, self.worked_out(node.value))
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if len(targets) != 1 or not isinstance(targets[0], ast.Name):
+                    raise Unsure
+                self._names[targets[0].id] = self.worked_out(node.value)
             elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 if node.target.id not in self._names:
                     raise Unsure
@@ -190,11 +187,6 @@ class Call:
             elif not _does_nothing(node):
                 raise Unsure
         return None
-
-    def _bind(self, target: ast.expr, value: Any) -> None:
-        if not isinstance(target, ast.Name):
-            raise Unsure
-        self._names[target.id] = value
 
     def worked_out(self, node: ast.expr) -> Any:
         """The value of an expression."""

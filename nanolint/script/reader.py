@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING
@@ -273,7 +273,7 @@ class Reader(Values):
             except AssertionError as error:
                 is_late = self.turns.left and isinstance(node, ast.Assert)
                 if not is_late and not is_demanded(self, node, frame):
-                    if self._is_of_model(node, frame) or _compares_weights(frame):
+                    if self._is_of_model(node, frame):
                         # It follows from the model's sizes and the checkpoint's.
                         certain(error, Cause.CHECK, anywhere=True)
                     raise
@@ -300,23 +300,21 @@ class Reader(Values):
         return None
 
     def _is_of_model(self, node: ast.stmt, frame: Frame) -> bool:
-        """Whether a model checks what divides what or is None, compares constants, or compares what
-        it has with a tensor, while it is built or by a module's own names. A start may decide what
-        else it checks."""
+        """Whether a model checks what divides what or is None, compares what it has with a tensor
+        or constants of the script, while it is built or by a module's own names; or compares the
+        weights of a published checkpoint. A start may decide what else it checks."""
         owner = frame.function.owner if frame.function is not None else None
         nodes = list(ast.walk(node))
         names = {each.id for each in nodes if isinstance(each, ast.Name)} - frame.names.keys()
-        of_tensors = any(isinstance(each, Tensor) for each in frame.names.values())
+        values = list(frame.names.values())
+        of_tensors = any(isinstance(each, Tensor) for each in values)
         kinds = ast.Compare if of_tensors else (ast.Mod, ast.Is, ast.IsNot)
         is_own = owner is not None and owner.is_module and names <= OF_SIZES
-        if (self.builds or is_own) and any(isinstance(each, kinds) for each in nodes):
-            return True
-        texts = (each.text for each in self._sources.values())
-        return (
-            self.builds
-            and isinstance(node, ast.Assert)
-            and are_constants(texts, node.test, self.executed)
-        )
+        asked = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
+        is_constant = are_constants(self._sources[MAIN].text, asked) and not names
+        is_kind = any(isinstance(each, kinds) for each in nodes)
+        is_sure = (self.builds or is_own) and (is_kind or is_constant)
+        return is_sure or any(isinstance(each, packages.Weights) for each in values)
 
     def _left_early(self, node: ast.stmt, frame: Frame) -> bool:
         """Whether what fails may not fail in the run, as a loop was left before its end, and
@@ -382,7 +380,7 @@ class Reader(Values):
         if isinstance(value, Device):
             return Manager(lambda: self._default(value))
         if isinstance(value, (files.File, Answer)):
-            return Manager(lambda: _itself(value))
+            return Manager(lambda: nullcontext(value))
         return value
 
     @contextmanager
@@ -399,13 +397,3 @@ class Reader(Values):
 
     def goes_on(self, value: Value) -> bool:
         return isinstance(value, Unknown) or self.truth(value)
-
-
-@contextmanager
-def _itself(value: Value) -> Iterator[Value]:
-    yield value
-
-
-def _compares_weights(frame: Frame) -> bool:
-    """Whether the names of a function hold the weights of a published checkpoint."""
-    return any(isinstance(each, packages.Weights) for each in frame.names.values())

@@ -258,8 +258,8 @@ def _differs(seen: Seen, run: Run, told: frozenset[str]) -> Iterator[str]:
     the reading nobody has said."""
     shape = (run.batch_size, run.block_size)
     read = seen.evaluated if run.eval_only else seen.shape
-    if read is None and not run.block_size and seen.samples == run.batch_size:
-        read = shape  # of pictures nobody says how many tokens they have
+    if read is None and seen.samples == run.batch_size:
+        read = shape  # of pictures, or numbers, nobody says how many tokens they have
     elif read is not None and not run.block_size:
         shape = (run.batch_size, read[-1])  # of how many tokens only the reading tells
     if BATCH not in told and read != shape:

@@ -199,18 +199,9 @@ class AdamW(Adam):
         differentiable=False,
         fused=None,
     ):
-        super().__init__(
-            params,
-            lr,
-            betas,
-            eps,
-            weight_decay,
-            amsgrad,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-            fused=fused,
-        )
+        settings = lr, betas, eps, weight_decay, amsgrad
+        more = dict(foreach=foreach, maximize=maximize, capturable=capturable, fused=fused)
+        super().__init__(params, *settings, **more)
 
 
 class SGD(Optimizer):

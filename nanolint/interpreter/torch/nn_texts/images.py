@@ -77,19 +77,8 @@ class ConvTranspose2d(Conv1d):
         device=None,
         dtype=None,
     ):
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            padding,
-            dilation,
-            groups,
-            bias,
-            padding_mode,
-            device,
-            dtype,
-        )
+        settings = stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        super().__init__(in_channels, out_channels, kernel_size, *settings)
         self.output_padding = output_padding
 
     def forward(self, input):
@@ -177,15 +166,8 @@ class MaxPool2d(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input):
-        return F.max_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
+        settings = self.kernel_size, self.stride, self.padding, self.dilation
+        return F.max_pool2d(input, *settings, self.ceil_mode, self.return_indices)
 
 
 class AvgPool2d(Module):
