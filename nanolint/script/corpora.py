@@ -8,6 +8,7 @@ numbers that has one for each character, are arrays that are long enough, as a f
 from __future__ import annotations
 
 import ast
+from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.expressions import MANY
@@ -226,7 +227,7 @@ def passed_through(machine: Script, values: Value) -> Value:
     """Returns a stand-in for each place of the data, if ``values`` are these; else None."""
     if not is_endless(values):
         return None
-    machine.made_up.lose()  # how many they are
+    machine.made_up.add(MANY)  # how many they are
     return Index("a place in the data", machine.place, object())
 
 
@@ -246,9 +247,9 @@ def fill(machine: Script, node: ast.For, frame: Frame) -> bool:
         for each, size in grown:
             del each[size:]
         return False
-    machine.made_up.lose()  # how many they are
     for each, size in grown:
-        each.extend(each[size:] * (MANY // (len(each) - size)))
+        each.extend(islice(cycle(each[size:]), max(0, MANY - len(each))))
+        machine.made_up.add(len(each))  # how many they are
     return True
 
 

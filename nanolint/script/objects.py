@@ -94,7 +94,10 @@ class Values(Interpreter, Script):
             return drawn(self, None)
         if isinstance(index, Window) and isinstance(owner, Tensor) and corpora.are_tokens(owner):
             return super().item(owner, slice(0, index.length))
-        return super().item(owner, index)
+        found = super().item(owner, index)
+        if type(owner) is list and type(index) is slice and index.stop in (None, -1):
+            self.made_up.follow(len(found), (len(owner),))
+        return found
 
     def iterate(self, value: Value) -> Iterator[Value]:
         if isinstance(value, corpora.Text):
