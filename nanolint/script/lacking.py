@@ -1,4 +1,4 @@
-"""What the text of a script shows of its names: keys never set, constants."""
+"""Facts that the text of a script shows of its names: keys never set, constants."""
 
 from __future__ import annotations
 
