@@ -38,7 +38,8 @@ class Fact(str, Enum):
     # A forward pass with a graph that no backward pass uses, unlike one that trains (``other``).
     # Numbers: its first event and its end.
     UNUSED = "unused"
-    # A step after a single pass, whose loss is divided by a number above 1 (``other``).
+    # A step after a single pass, or gradients that are set back between the passes of a step; the
+    # loss is divided by a number above 1 (``other``). Words: "steps" or "sets back".
     MICRO = "micro"
     # A file whose type has no number for the last rows of a table that tokens are looked up in
     # (``other``). Words: the type; numbers: how many numbers it has, the rows.

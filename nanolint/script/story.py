@@ -122,6 +122,8 @@ class Teller(Listener):
         self._labels: dict[int, Label] = {}  # by the numbers of nodes
         self._passes: list[tuple[Stack, frozenset[str]]] = []  # since the last step
         self._has_stepped = False  # since the last pass
+        self._emptied: dict[int, int] = {}  # after how many of them, by its holder or its storage
+        self._emptier: Stack = ()  # which statement did it
         self._touched = False  # a gradient was changed by the program itself, since the last step
         self._scaled = False  # the gradients are
         self._unscaled: set[int] = set()  # optimizers whose gradients were unscaled since
@@ -337,6 +339,8 @@ class Teller(Listener):
         self._now += 1
         self._put[id(holder)] = self._now
         self._touched = self._touched or gradient is not None
+        if gradient is None:
+            self._empties(id(holder))
 
     def writes(self, x: Tensor, name: str) -> None:
         if x.role.component is not Component.GRADIENTS or x.storage is None:
@@ -344,15 +348,21 @@ class Teller(Listener):
         if name in ZEROES:
             self._now += 1
             self._zeroed[id(x.storage)] = self._now
+            self._empties(id(x.storage))
         else:
             self._touched = True
+
+    def _empties(self, gradient: int) -> None:
+        """A gradient is set back, perhaps before any step used it."""
+        if self._passes and not self._has_stepped:
+            self._emptied[gradient], self._emptier = len(self._passes), self._here()
 
     def goes_back(self, loss: Tensor) -> None:
         if loss.node is None:
             return
         here, marks = self._here(), frozenset(self._marks(loss.node))
         if self._has_stepped:
-            self._passes, self._has_stepped = [], False
+            self._passes, self._has_stepped, self._emptied = [], False, {}
         self._passes.append((here, marks))
         self._scaled = SCALED in marks
         self._of_pass, self._halves = frozenset(self._halves), set()
@@ -420,13 +430,14 @@ class Teller(Listener):
         if not self._passes:
             return
         place, marks = self._passes[-1]
+        if passes > 1 and DIVIDED in marks and self._has_lost(optimizer):
+            self._tell(Told(Fact.MICRO, self._emptier, self._divided(), ("sets back",)))
         is_one = all(each == (place, marks) for each in self._passes)
         name, is_mean = optimizer.cls.name, marks <= PLAIN_MEAN and MEAN in marks
         if is_one and is_mean and passes > 1 and not self._touched and name in SEES_SIZE:
             self._tell(Told(Fact.SUMMED, place, here, (name,), (_plainly(passes),)))
         if len(self._passes) == passes == 1 and DIVIDED in marks:
-            divided = [each for each in self._labels.values() if each.name == DIVIDED]
-            self._tell(Told(Fact.MICRO, here, divided[-1].place))
+            self._tell(Told(Fact.MICRO, here, self._divided(), ("steps",)))
         if not self._of_pass:
             return
         of_weights = {_named(each.dtype) for each in _parameters(optimizer)}
@@ -436,6 +447,20 @@ class Teller(Listener):
             self._tell(Told(Fact.HALF, place, here, (half, SCALED)))
         elif "float16" in halves and marks.isdisjoint({SCALED, MULTIPLIED, UNKNOWN}):
             self._tell(Told(Fact.HALF, place, here, ("float16", "plain")))
+
+    def _divided(self) -> Stack:
+        """The place of the last division of a loss."""
+        return [each for each in self._labels.values() if each.name == DIVIDED][-1].place
+
+    def _has_lost(self, optimizer: Instance) -> bool:
+        """Whether each gradient was set back after all passes, or all but one, of one place."""
+        before, after = len(self._passes) - 1, self._emptied.get
+        lost = [
+            before <= max(after(id(each), 0), after(id(each.gradient.storage), 0))
+            for each in map(holder_of, _parameters(optimizer))
+            if each is not None and each.gradient is not None
+        ]
+        return before > 0 and all(lost) and len({place for place, _ in self._passes}) == 1
 
     def _drop_unused(self, steps: int) -> None:
         """Tells of forward passes whose graph so many steps have left alone."""
@@ -535,8 +560,7 @@ def _asks(module: Instance) -> bool:
 
 @of_node
 def _asks_flag(node: ast.AST) -> bool:
-    attributes = (each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute))
-    return any(name == "training" for name in attributes)
+    return any(isinstance(each, ast.Attribute) and each.attr == "training" for each in nodes(node))
 
 
 def _plainly(number: Value) -> int:

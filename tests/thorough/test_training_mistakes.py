@@ -296,6 +296,11 @@ MISTAKES: dict[str, tuple[str | None, dict[str, str]]] = {
     "weights and a step": ("NL514", {"kept_at": SAVE.format("")}),
     "a narrow file": ("NL511", {**FILE, "words": "128256"}),
     "steps in each pass": ("NL517", {"early": "opt.step()", "step": "pass"}),
+    "sets back in each pass": (
+        "NL517",
+        {"divide": "net.zero_grad()\n        " + CORRECT["divide"]},
+    ),
+    "sets back after each pass": ("NL517", {"early": "opt.zero_grad(set_to_none=False)"}),
 }
 # Where a mistake is none, or the loop is another one.
 NOT_IN = {

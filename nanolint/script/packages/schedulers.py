@@ -27,19 +27,10 @@ class OneCycleLR:
             raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
         self.total_steps = epochs * steps_per_epoch if total_steps is None else total_steps
         self.last_epoch = last_epoch + 1
-        self.told = told(
-            optimizer,
-            max_lr,
-            total_steps,
-            epochs,
-            steps_per_epoch,
-            pct_start,
-            anneal_strategy,
-            div_factor=div_factor,
-            final_div_factor=final_div_factor,
-            three_phase=three_phase,
-            last_epoch=last_epoch,
-        )
+        given = total_steps, epochs, steps_per_epoch, pct_start, anneal_strategy
+        factors = dict(div_factor=div_factor, final_div_factor=final_div_factor)
+        more = dict(three_phase=three_phase, last_epoch=last_epoch)
+        self.told = told(optimizer, max_lr, *given, **factors, **more)
 
     def step(self, epoch=None):
         self.last_epoch += 1

@@ -187,17 +187,8 @@ class MultiheadAttention(Module):
                 value = key
             else:
                 query, key, value = (x.transpose(1, 0) for x in (query, key, value))
-        attn_output, attn_output_weights = attended(
-            query,
-            key,
-            value,
-            self,
-            key_padding_mask,
-            need_weights,
-            attn_mask,
-            average_attn_weights,
-            is_causal,
-        )
+        settings = key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal
+        attn_output, attn_output_weights = attended(query, key, value, self, *settings)
         if self.batch_first:
             return attn_output.transpose(1, 0), attn_output_weights
         return attn_output, attn_output_weights
@@ -251,15 +242,8 @@ class TransformerEncoderLayer(Module):
         return x
 
     def _sa_block(self, x, attn_mask, key_padding_mask, is_causal):
-        x = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=attn_mask,
-            key_padding_mask=key_padding_mask,
-            need_weights=False,
-            is_causal=is_causal,
-        )[0]
+        masks = dict(attn_mask=attn_mask, key_padding_mask=key_padding_mask)
+        x = self.self_attn(x, x, x, **masks, need_weights=False, is_causal=is_causal)[0]
         return self.dropout1(x)
 
     def _ff_block(self, x):
