@@ -4,7 +4,7 @@
 
 nanoGPT's train.py with a model.py in which ``F.linear_cross_entropy`` (PyTorch 2.13 and newer)
 takes the place of ``lm_head`` and ``F.cross_entropy``, in chunks. docs/advice.md shows the compiled
-figures; tests/unit/memory/test_linear_cross_entropy.py holds nanolint to the eager ones.
+figures; tests/unit/verdict/test_linear_cross_entropy.py holds nanolint to the eager ones.
 The options are those of record_compiled.py.
 """
 

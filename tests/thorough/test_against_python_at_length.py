@@ -9,8 +9,8 @@ import pytest
 
 from nanolint.interpreter.values import Unread
 from tests.support.python_expressions import PROGRAMS, value_of
-from tests.unit.memory.reading.test_against_python import MORE, TENSOR
-from tests.unit.memory.reading.test_programs import read, text_of
+from tests.unit.interpreter.test_against_python import MORE, TENSOR
+from tests.unit.interpreter.test_programs import read, text_of
 
 
 @pytest.mark.parametrize("program", (*PROGRAMS, *MORE))

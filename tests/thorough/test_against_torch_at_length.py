@@ -11,7 +11,7 @@ import pytest
 
 from nanolint.gpus.lookup import find
 from nanolint.recording.recording import allocated_peak
-from tests.unit.memory.reading.test_against_torch import ROWS
+from tests.unit.interpreter.test_against_torch import ROWS
 from validation.read_models import digest, entries
 from validation.record_read import CARD, TORCH, case_of
 

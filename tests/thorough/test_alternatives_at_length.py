@@ -21,7 +21,7 @@ from tests.support.runs import GPT2, GPT2_XL, card, heads, layers
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run
-from tests.unit.memory.test_alternatives import (
+from tests.unit.verdict.test_alternatives import (
     FITS,
     TINY,
     Judged,

@@ -12,7 +12,7 @@ import pytest
 from nanolint.gpus.lookup import find
 from nanolint.recording.recording import recorded
 from nanolint.script.played import representative
-from tests.unit.memory.test_asked import CARDS, RUN, sizes
+from tests.unit.recording.test_asked import CARDS, RUN, sizes
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -13,7 +13,7 @@ import pytest
 from nanolint.verdict.search import best_fit
 from nanolint.verdict.verdict import Outcome, judge
 from tests.support.runs import GPT2, card
-from tests.unit.memory.test_best_fit import TINY
+from tests.unit.verdict.test_best_fit import TINY
 
 
 @pytest.mark.parametrize("batch_size", [1, 4, 8, 16, 64, 512])

@@ -11,7 +11,7 @@ import pytest
 
 from nanolint.recording.recording import record
 from tests.support.runs import SMALL
-from tests.unit.memory.test_early_logits import deleting
+from tests.unit.script.test_early_logits import deleting
 
 
 @pytest.mark.parametrize("compiled", [True, False])

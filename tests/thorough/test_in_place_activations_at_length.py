@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
-from tests.unit.memory.reading.test_in_place_activations import BASE, COMPILED, GELU, peaks
+from tests.unit.interpreter.test_in_place_activations import BASE, COMPILED, GELU, peaks
 
 
 def test_an_activation_in_place_that_is_compiled(tmp_path: Path) -> None:

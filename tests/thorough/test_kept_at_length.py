@@ -12,7 +12,7 @@ import pytest
 from nanolint.gpus.gpu import Machine
 from nanolint.verdict import search
 from nanolint.verdict.search import best_micro_batch
-from tests.unit.memory.test_kept import GPU, SCRIPT, kept_in, refuse_tapes
+from tests.unit.recording.test_kept import GPU, SCRIPT, kept_in, refuse_tapes
 
 
 @pytest.mark.parametrize("upward", [False, True])

@@ -19,7 +19,7 @@ from nanolint.tensors.device import Asked
 
 if TYPE_CHECKING:
     from nanolint.run.run import Run
-from tests.unit.memory.tensors.test_lifetimes import HELD, runs
+from tests.unit.tensors.test_lifetimes import HELD, runs
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from nanolint.recording.recording import allocated_peak, record
 from nanolint.verdict.changes import Cost
 from tests.support.runs import GPT2
-from tests.unit.memory.test_linear_cross_entropy import in_chunks, way_out
+from tests.unit.verdict.test_linear_cross_entropy import in_chunks, way_out
 
 
 def test_it_is_a_way_out_with_other_numerics_from_2_13_on() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from nanolint.tape import numbers as named_module
 from nanolint.tape.numbers import named
-from tests.unit.memory.test_named import LINES, forget, fresh
+from tests.unit.tape.test_named import LINES, forget, fresh
 
 
 @pytest.mark.parametrize("before", ["", "r = 1\n"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from nanolint.tape.tape import rounded
-from tests.unit.memory.test_names import ITEM_BYTES, SHAPE, numel, tapes
+from tests.unit.recording.test_names import ITEM_BYTES, SHAPE, numel, tapes
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])

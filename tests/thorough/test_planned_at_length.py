@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nanolint.inductor.derive.plans import Planning
-from tests.unit.memory.compiled.test_planned import NUMBERS, SMALLER, made, told
+from tests.unit.inductor.test_planned import NUMBERS, SMALLER, made, told
 
 
 @pytest.mark.parametrize("number", NUMBERS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.memory.reading.test_programs import text_of, unread
+from tests.unit.interpreter.test_programs import text_of, unread
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-from tests.unit.memory.reading.test_projects import CARD, GATED, SMALL
+from tests.unit.interpreter.test_projects import CARD, GATED, SMALL
 
 
 def test_a_run_that_is_short_by_less_than_the_error_is_a_warning(

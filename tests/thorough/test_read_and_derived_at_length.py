@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nanolint.gpus.lookup import find
-from tests.unit.memory.compiled.test_read_and_derived import LEFT, LOSS, ROWS, name_of
+from tests.unit.inductor.test_read_and_derived import LEFT, LOSS, ROWS, name_of
 from validation.record_derived import figures, release_of
 from validation.record_read import CARD, TORCH, case_of
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from nanolint.recording.recording import allocated_peak
-from tests.unit.memory.reading.test_recorded_small_scripts import EACH
+from tests.unit.interpreter.test_recorded_small_scripts import EACH
 from validation.read_models import digest, entries
 from validation.record_scripts import read_row
 

@@ -13,7 +13,7 @@ from tests.support.explained import explained
 
 if TYPE_CHECKING:
     from pathlib import Path
-from tests.unit.memory.reading.test_said_reductions import LOSSES, NOW, TEXT
+from tests.unit.interpreter.test_said_reductions import LOSSES, NOW, TEXT
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -16,7 +16,7 @@ from nanolint.verdict import search
 from nanolint.verdict.growth import Growth
 from nanolint.verdict.search import best_micro_batch
 from nanolint.verdict.verdict import comfortable_limit
-from tests.unit.memory.test_search import RUN, brute_force, card
+from tests.unit.verdict.test_search import RUN, brute_force, card
 
 
 @pytest.mark.parametrize("mib", [300, 400, 500, 700, 1000, 2000])

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from nanolint.verdict.ladder import smallest_card
 from tests.support.runs import GPT2
-from tests.unit.memory.test_smallest import ANYWHERE
+from tests.unit.verdict.test_smallest import ANYWHERE
 
 
 def test_of_cards_of_one_size_a_measured_one_comes_first() -> None:

@@ -16,7 +16,7 @@ from nanolint.tape.torch import WORKSPACE_BYTES, variable_in_error
 from nanolint.units import MIB
 from nanolint.verdict.verdict import judge
 from tests.support.runs import GPT2, card
-from tests.unit.memory.test_torch_facts import WIDE
+from tests.unit.inductor.test_torch_facts import WIDE
 
 
 def test_the_random_state_of_attention_moved_to_the_card() -> None:

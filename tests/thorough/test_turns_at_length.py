@@ -15,7 +15,7 @@ from tests.thorough.test_worked_out import BATCH, COLUMNS, SCRIPT, forget, of, r
 
 if TYPE_CHECKING:
     from pathlib import Path
-from tests.unit.memory.test_turns import STEPS
+from tests.unit.tape.test_turns import STEPS
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])

@@ -13,7 +13,7 @@ import pytest
 from nanolint.run.run import Attention, Run
 from nanolint.verdict.replay import replay
 from nanolint.verdict.verdict import Outcome, judge
-from tests.unit.memory.test_verdict import (
+from tests.unit.verdict.test_verdict import (
     A100,
     CHAR,
     EAGER,

@@ -6,7 +6,7 @@ These take seconds each.
 from __future__ import annotations
 
 from nanolint.recording.recording import allocated_bytes, record
-from tests.unit.memory.test_ways_by_text import (
+from tests.unit.verdict.test_ways_by_text import (
     CALLED,
     CARD,
     CHECKPOINTED,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tests.support.command import nanolint
 from tests.support.model_text import FUSED_ADAMW
 from tests.support.project_tree import write_project
-from tests.unit.memory.reading.test_projects import SMALL, UNDERIVED
+from tests.unit.interpreter.test_projects import SMALL, UNDERIVED
 
 if TYPE_CHECKING:
     from pathlib import Path

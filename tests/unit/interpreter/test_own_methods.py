@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.memory.reading.test_programs import read, text_of, unread
+from tests.unit.interpreter.test_programs import read, text_of, unread
 
 CALLS = [
     "'ab'.ljust(5, '.')",

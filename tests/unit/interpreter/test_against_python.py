@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nanolint.interpreter.values import Unread
 from tests.support.python_expressions import PROGRAMS
-from tests.unit.memory.reading.test_programs import read, text_of
+from tests.unit.interpreter.test_programs import read, text_of
 
 MORE = (  # what only the interpreter of scripts knows
     "import math\nn = round(math.expm1(1) * 10) + int(math.fsum([0.5, 1.5])) +"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.command import nanolint
-from tests.unit.memory.reading.test_programs import read, text_of, unread
+from tests.unit.interpreter.test_programs import read, text_of, unread
 from tests.unit.trainers.small_net import trained_on
 
 if TYPE_CHECKING:
