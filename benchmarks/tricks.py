@@ -96,8 +96,8 @@ TRICKS = (
         OWN_EAGER,
     ),
     Trick(
-        "what would not fit by two readings is not read (`verdict/growth.py`), not compiled",
-        "import nanolint.verdict.growth as m; m.Growth.guess = lambda *_: None",
+        "what would not fit by two readings is not read (`verdict/growth_estimate.py`), not compiled",
+        "import nanolint.verdict.growth_estimate as m; m.Growth.guess = lambda *_: None",
         EAGER,
     ),
     Trick(

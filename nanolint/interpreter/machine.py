@@ -9,7 +9,7 @@ from nanolint.interpreter.listening import Listener
 from nanolint.interpreter.values import Event, Place, Unknown, Unread
 from nanolint.interpreter.watched import MadeUp
 from nanolint.tape.locating import Line, Where
-from nanolint.tape.turns import give_way
+from nanolint.tape.reading_lock import give_way
 from nanolint.tensors.device import NotTraced
 
 if TYPE_CHECKING:

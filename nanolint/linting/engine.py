@@ -21,7 +21,7 @@ from nanolint.rule.context import ELSEWHERE, Context, Launched, SyntaxFault
 from nanolint.run.settled import Override
 from nanolint.source.assignments import Comment, Module
 from nanolint.source.values import Known
-from nanolint.tape.turns import give_way
+from nanolint.tape.reading_lock import give_way
 from nanolint.trainers.nanogpt.kind import (
     FileKind,
     among_configs,

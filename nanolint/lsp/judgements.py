@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.frames import in_one_piece
-from nanolint.tape.turns import GaveWay, giving_way
+from nanolint.tape.reading_lock import GaveWay, giving_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,10 +19,10 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import RPCMessage, RPCRequest
 
 from nanolint import __version__
-from nanolint.lsp.ahead import Ahead, tidy_up
 from nanolint.lsp.diagnostics import protocol_diagnostic
 from nanolint.lsp.judgements import Judgements
 from nanolint.lsp.positions import Positions
+from nanolint.lsp.prefetch import Ahead, tidy_up
 from nanolint.lsp.session import Session
 from nanolint.recording import kept
 from nanolint.settings.tables import KEYS

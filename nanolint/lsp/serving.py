@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-# While Python looks for garbage nobody is answered: ``ahead.py`` has it do so in a pause of typing.
+# While Python looks for garbage nobody is answered: ``prefetch.py`` has it do so in a pause.
 # On its own it does so after 25 readings (70 MB), and in all that lives hardly ever.
 YOUNG, MIDDLE, OLD = 300_000, 10, 1_000
 

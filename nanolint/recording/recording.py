@@ -32,9 +32,9 @@ from nanolint.tape.lasting import Answers, lasting
 from nanolint.tape.located import Located
 from nanolint.tape.numbers import counting, without
 from nanolint.tape.profile import profiled
+from nanolint.tape.reading_lock import turn
 from nanolint.tape.tape import Tape
 from nanolint.tape.torch import DEFAULT_SM_COUNT
-from nanolint.tape.turns import turn
 from nanolint.tensors.device import Asked, Card, Followed
 
 if TYPE_CHECKING:

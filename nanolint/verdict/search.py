@@ -29,10 +29,10 @@ from nanolint.recording.recording import (
 from nanolint.run.run import Dialect
 from nanolint.source.bounds import Unevaluable
 from nanolint.tape.lasting import lasting
+from nanolint.tape.reading_lock import turn
 from nanolint.tape.tape import Component, Phase, floor_bytes, summits
-from nanolint.tape.turns import turn
 from nanolint.verdict.changes import Change, micro_batch, partner
-from nanolint.verdict.growth import Growth
+from nanolint.verdict.growth_estimate import Growth
 from nanolint.verdict.replay import replay
 from nanolint.verdict.verdict import (
     DIP_PERCENT,

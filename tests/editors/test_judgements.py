@@ -12,7 +12,7 @@ from nanolint.lsp.completion import complete
 from nanolint.lsp.judgements import Judgements
 from nanolint.lsp.judging import judge_text
 from nanolint.lsp.session import Session
-from nanolint.tape.turns import turn
+from nanolint.tape.reading_lock import turn
 from tests.editors.test_message_loop import CONFIG, EVERYWHERE, opened
 from tests.support.kept import PATIENCE
 from tests.support.project_tree import write_project

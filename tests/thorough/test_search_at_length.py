@@ -13,7 +13,7 @@ import pytest
 from nanolint.recording.recording import allocated_bytes
 from nanolint.run.run import Dialect, Run
 from nanolint.verdict import search
-from nanolint.verdict.growth import Growth
+from nanolint.verdict.growth_estimate import Growth
 from nanolint.verdict.search import best_micro_batch
 from nanolint.verdict.verdict import comfortable_limit
 from tests.unit.verdict.test_search import RUN, brute_force, card

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.tape.turns import GaveWay, giving_way
+from nanolint.tape.reading_lock import GaveWay, giving_way
 from tests.thorough.test_worked_out import BATCH, COLUMNS, SCRIPT, forget, of, run_of, tape
 
 if TYPE_CHECKING:
     from pathlib import Path
-from tests.unit.tape.test_turns import STEPS
+from tests.unit.tape.test_reading_lock import STEPS
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])

@@ -37,8 +37,8 @@ from nanolint.inductor.derive.groups import (
 from nanolint.inductor.derive.kernels import SUMS
 from nanolint.inductor.derive.loop_reordering import cut_as_sums, shared_in_other_loops
 from nanolint.inductor.derive.operations import Operation, Operations
+from nanolint.tape.reading_lock import give_way
 from nanolint.tape.symbolic import answer
-from nanolint.tape.turns import give_way
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.ops import registry as ops
 

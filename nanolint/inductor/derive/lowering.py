@@ -53,7 +53,7 @@ from nanolint.inductor.derive.operations import (
 from nanolint.inductor.derive.realizing import FIXED_LAYOUT, LOOKED_UP, MOST_ACCUMULATED
 from nanolint.inductor.derive.reducing import Reducing
 from nanolint.inductor.derive.uneven import APART
-from nanolint.tape.turns import give_way
+from nanolint.tape.reading_lock import give_way
 from nanolint.tensors.dtypes import FLOAT32, INT64
 from nanolint.tensors.layout import contiguous_strides
 from nanolint.tensors.ops import registry as ops

@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from nanolint.tape.turns import give_way
+from nanolint.tape.reading_lock import give_way
 from nanolint.tensors.dtypes import FLOAT32
 from nanolint.tensors.ops import registry as ops
 from nanolint.tensors.ops.registry import Kind, Op

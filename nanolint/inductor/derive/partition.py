@@ -36,7 +36,7 @@ from nanolint.inductor.derive.operations import (
     Operation,
     Operations,
 )
-from nanolint.tape.turns import give_way
+from nanolint.tape.reading_lock import give_way
 from nanolint.tensors.ops import registry as ops
 
 if TYPE_CHECKING:

@@ -33,8 +33,8 @@ from nanolint.inductor.derive.partition import Parts, partition, seeded
 from nanolint.inductor.order import reorder
 from nanolint.inductor.planner import Planner
 from nanolint.tape.lasting import hold_newest
+from nanolint.tape.reading_lock import give_way
 from nanolint.tape.symbolic import is_symbolic
-from nanolint.tape.turns import give_way
 from nanolint.tensors.device import NotTraced
 from nanolint.tensors.dtypes import Dtype
 from nanolint.tensors.ops.registry import Op

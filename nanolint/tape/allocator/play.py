@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.tape.allocator.caching import CachingAllocator, ExpandableAllocator, Full
 from nanolint.tape.lasting import lasting
-from nanolint.tape.turns import give_way
+from nanolint.tape.reading_lock import give_way
 
 if TYPE_CHECKING:
     from nanolint.tape.allocator.caching import Block

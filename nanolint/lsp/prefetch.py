@@ -20,7 +20,7 @@ from nanolint.lsp.next_edits import OTHERS, likely_texts
 from nanolint.recording.recording import kind
 from nanolint.recording.symbolic_cache import remember_many
 from nanolint.tape.lasting import hold_newest
-from nanolint.tape.turns import GaveWay, give_way, giving_way, resting
+from nanolint.tape.reading_lock import GaveWay, give_way, giving_way, resting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from nanolint.tape.turns import GaveWay, give_way, giving_way, resting, turn
+from nanolint.tape.reading_lock import GaveWay, give_way, giving_way, resting, turn
 
 STEPS = (0, 10, 50, 250, 400)
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nanolint.lsp.ahead import Ahead
 from nanolint.lsp.judging import judge_ahead
 from nanolint.lsp.next_edits import FOLLOWED, OTHERS, Likely, likely_texts, micro_batches, sizes
+from nanolint.lsp.prefetch import Ahead
 from nanolint.lsp.server import NanolintServer
 from nanolint.lsp.session import Session
 from nanolint.recording import recording
-from nanolint.tape.turns import turn
+from nanolint.tape.reading_lock import turn
 from tests.support.project_tree import write_project
 from tests.unit.trainers.written_scripts import script
 
@@ -72,7 +72,7 @@ class Editor:
                 return found
             return {each: Likely(itertools.islice(found[each].texts, 40)) for each in whats}
 
-        self._monkeypatch.setattr("nanolint.lsp.ahead.likely_texts", some)
+        self._monkeypatch.setattr("nanolint.lsp.prefetch.likely_texts", some)
         context, plan = self.document.context, self.session.plan_for(self.path)
         assert context is not None
         assert plan is not None
@@ -89,7 +89,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
 def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is read ahead from now on, none of which is read."""
     found: list[str] = []
-    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", lambda text, *_: found.append(text))
+    monkeypatch.setattr("nanolint.lsp.prefetch.judge_ahead", lambda text, *_: found.append(text))
     return found
 
 
@@ -146,7 +146,7 @@ def test_it_ends_before_its_next_reading_once_somebody_types(
         with turn():
             pytest.fail("read on")
 
-    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", judged)
+    monkeypatch.setattr("nanolint.lsp.prefetch.judge_ahead", judged)
     editor.read_ahead(ahead)
     assert began == 1
     editor.read_ahead(ahead)  # it was not read to its end, and is begun again
@@ -163,9 +163,9 @@ async def test_it_ends_with_the_server(editor: Editor, monkeypatch: pytest.Monke
             read.append(text)
 
     monkeypatch.setattr(
-        "nanolint.lsp.ahead.likely_texts", lambda *_: {"": Likely(itertools.repeat(CONFIG))}
+        "nanolint.lsp.prefetch.likely_texts", lambda *_: {"": Likely(itertools.repeat(CONFIG))}
     )
-    monkeypatch.setattr("nanolint.lsp.ahead.judge_ahead", judged)
+    monkeypatch.setattr("nanolint.lsp.prefetch.judge_ahead", judged)
     monkeypatch.setattr("nanolint.lsp.server.QUIET", 0.0)
     server = NanolintServer()
     server.session = editor.session
@@ -182,7 +182,7 @@ async def test_it_rests_while_somebody_waits_and_goes_on(
     editor: Editor, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "nanolint.lsp.ahead.likely_texts", lambda *_: {"": Likely(map(str, itertools.count()))}
+        "nanolint.lsp.prefetch.likely_texts", lambda *_: {"": Likely(map(str, itertools.count()))}
     )
     monkeypatch.setattr("nanolint.lsp.server.QUIET", 3600)
     monkeypatch.setattr("nanolint.lsp.server.BREATH", 0)
@@ -273,8 +273,8 @@ def test_what_does_not_fit_is_likely_to_be_typed_again(editor: Editor) -> None:
 def test_each_value_has_its_turn_before_all_of_one_is_read(
     editor: Editor, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nanolint.lsp.ahead.A_FEW", (1, 0.0))
-    monkeypatch.setattr("nanolint.lsp.ahead.MANY", (1, 0.0))
+    monkeypatch.setattr("nanolint.lsp.prefetch.A_FEW", (1, 0.0))
+    monkeypatch.setattr("nanolint.lsp.prefetch.MANY", (1, 0.0))
     editor.read_ahead(Ahead())
     first = [("batch_size = 1 ", 1), ("n_layer = 2", 0), ("n_head = 2", 0)]
     places = [[part in each for each in texts].index(bool(there)) for part, there in first]
