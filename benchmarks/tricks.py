@@ -96,7 +96,7 @@ TRICKS = (
         OWN_EAGER,
     ),
     Trick(
-        "what would not fit by two readings is not read (`verdict/growth_estimate.py`), not compiled",
+        "what would not fit by two readings is not read (`growth_estimate.py`), not compiled",
         "import nanolint.verdict.growth_estimate as m; m.Growth.guess = lambda *_: None",
         EAGER,
     ),
