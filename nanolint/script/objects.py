@@ -281,6 +281,8 @@ class Values(Interpreter, Script):
     def set_item(self, owner: Value, index: Value, value: Value) -> None:
         unknown = isinstance(value, Unknown) or isinstance(index, Unknown)
         if unknown and isinstance(owner, Tensor) and owner.device is self.host:
+            if type(index) is int and not self.made_up.has(index):
+                super().item(owner, index)  # which has it, or raises
             return  # what the host's tensors hold is not known anyway
         if isinstance(value, Unknown) and training.is_rate(owner, index):
             return  # another number, of the same meaning to memory: none

@@ -119,6 +119,15 @@ def expanded(shape: Shape, new: Shape) -> None:
             )
 
 
+def put_at(shape: Shape, chosen: Shape) -> None:
+    """Whether values of ``shape`` can be put where an index chooses ``chosen``."""
+    try:
+        expanded(shape, chosen)
+    except Refused:
+        words = f"shape mismatch: value tensor of shape {sizes(shape)} cannot be broadcast to "
+        raise Refused(f"{words}indexing result of shape {sizes(chosen)}") from None
+
+
 def normalized_over(
     x: Tensor, normalized_shape: Sequence[int], *_: object, separator: str = ", ", **__: object
 ) -> None:

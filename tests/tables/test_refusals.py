@@ -25,7 +25,7 @@ SCRIPTS = scripts()
 OTHER_WORDS = frozenset(
     {
         *("matmul types", "masked_fill", "masked_fill sizes", "attention mask"),
-        *("embedding of fractions", "embedding of small numbers"),
+        *("embedding of fractions", "embedding of small numbers", "put dimensions"),
     }
 )
 # The host raises IndexError, a card an error that is reported at some later line.

@@ -16,6 +16,7 @@ from nanolint.tensors.ops.comparison import clamp, compare, masked_fill, of_clam
 from nanolint.tensors.ops.conversion import to
 from nanolint.tensors.ops.creation import filled, full_of
 from nanolint.tensors.ops.indexing import (
+    chosen_shape,
     index_add,
     index_adding,
     index_copy,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from nanolint.tensors.dtypes import Number
+    from nanolint.tensors.layout import Shape
     from nanolint.tensors.ops.pointwise import Operand
     from nanolint.tensors.role import Role
     from nanolint.tensors.tracing import Tracer
@@ -121,6 +123,11 @@ def copy_(x: Tensor, src: Operand, non_blocking: bool = False) -> Tensor:
     """``x.copy_(src)``."""
     if not isinstance(src, Tensor):
         return fill_(x, src)
+    _check_shapes(x.shape, src.shape)
+    return _copied(x, src)
+
+
+def _copied(x: Tensor, src: Tensor) -> Tensor:
     needs_x, device, dtype = x.requires_grad, src.device, src.dtype
     if tracer_at(x.device) is not None and not (needs_x or src.requires_grad):
         return replaced(x, expand(cast(src, x.dtype), x.shape))
@@ -209,13 +216,17 @@ def _check(x: Tensor, other: Operand) -> None:
     if x.device.grad_enabled and isinstance(x.node, Leaf):
         raise Refused("a leaf Variable that requires grad is being used in an in-place operation.")
     if isinstance(other, Tensor):
-        shape = broadcast(x.shape, other.shape)
-        if shape != x.shape:
-            raise Refused(
-                f"output with shape {refusing.sizes(x.shape)} doesn't match the broadcast shape "
-                f"{refusing.sizes(shape)}"
-            )
+        _check_shapes(x.shape, other.shape)
     refusing.written_over(x.dtype, result_type(x, other))
+
+
+def _check_shapes(shape: Shape, other: Shape) -> None:
+    found = broadcast(shape, other)
+    if found != shape:
+        raise Refused(
+            f"output with shape {refusing.sizes(shape)} doesn't match the broadcast shape "
+            f"{refusing.sizes(found)}"
+        )
 
 
 def _of_divisor(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
@@ -382,6 +393,7 @@ def index_put_(
         raise DataDependent("setting elements by a mask")
     if accumulate:
         raise NotModelled("index_put_ that adds")
+    refusing.put_at(_without_ones(values.shape), chosen_shape(x.shape, indices))
     needs_x, needs_values = x.requires_grad, values.requires_grad
     places = [place for place, each in enumerate(indices) if each is not None]
 
@@ -412,9 +424,15 @@ def setitem(x: Tensor, index: Any, value: Operand) -> None:
     if any(each is not None for each in indices):
         _index_put(part, indices, value)
     elif isinstance(value, Tensor):
-        copy_(part, value)
+        refusing.expanded(_without_ones(value.shape), part.shape)
+        _copied(part, value)
     else:
         fill_(part, value)
+
+
+def _without_ones(shape: Shape) -> Shape:
+    """The shape that a value is taken for: without its first sizes of 1."""
+    return shape if shape[:1] != (1,) else _without_ones(shape[1:])
 
 
 def _index_put(x: Tensor, indices: Sequence[Tensor | None], value: Operand) -> None:
