@@ -18,6 +18,9 @@ ROOT = Path(__file__).parents[1]
 WRITTEN = ROOT / "nanolint" / "interpreter" / "torch" / "signatures.json"
 # Of releases before those that are asked: nobody misspelt them.
 GONE = {"numpy": "asscalar loads mafromtxt ndfromtxt", "torch": "rfft irfft ifft"}
+OF_ARRAYS = (
+    "itemset newbyteorder ptp tostring filename flush mode offset"  # memmap's, and gone ones
+)
 ASK = """
 import inspect, json, pkgutil
 import numpy, torch
@@ -42,7 +45,7 @@ functions = {f"F.{name}": each for name, each in vars(F).items()
              if inspect.isfunction(each) and not name.startswith("_")}
 given = {name: arguments(each) for name, each in {**classes, **functions}.items()}
 base = {"Module": nn.Module(), "Optimizer": torch.optim.SGD([nn.Parameter(torch.zeros(1))]),
-        "Tensor": torch.zeros(1)}
+        "Tensor": torch.zeros(1), "ndarray": numpy.ma.zeros(1)}
 own = {name: sorted(set(dir(each)) | set(getattr(each, "__annotations__", {})))
        for name, each in classes.items() if issubclass(each, (nn.Module, torch.optim.Optimizer))}
 spaces = {"torch": torch, "torch.nn": nn, "torch.nn.functional": F, "torch.optim": torch.optim,
@@ -66,6 +69,7 @@ def main() -> None:
     arguments, attributes, spaces = tables.values()
     for name, words in GONE.items():
         spaces.setdefault(name, set()).update(words.split())
+    attributes.setdefault("ndarray", set()).update(OF_ARRAYS.split())
     for python in sys.argv[1:]:
         asked = subprocess.run((python, "-c", ASK), check=True, capture_output=True, text=True)
         said = json.loads(asked.stdout)

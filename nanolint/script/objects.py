@@ -6,8 +6,9 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter.certain import is_certain
 from nanolint.interpreter.interpreter import Interpreter
-from nanolint.interpreter.torch import modules
+from nanolint.interpreter.torch import modules, signatures
 from nanolint.interpreter.torch.modules import count_tokens, name_parameters
 from nanolint.interpreter.values import (
     CONTENTS,
@@ -346,7 +347,8 @@ class Values(Interpreter, Script):
         try:
             return super().attribute(owner, name)
         except AttributeError as error:
-            if isinstance(owner, Tensor) and owner.device is self.host:
+            of_host = isinstance(owner, Tensor) and owner.device is self.host
+            if of_host and not (is_certain(error) and signatures.arrays_have_no(name)):
                 return self.unknown(str(error))  # numpy's arrays have methods of their own
             raise
 

@@ -24,6 +24,15 @@ NAMES = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16":
 NAMES |= {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char"}
 NAMES |= {"uint8": "Byte", "bool": "Bool"}
 LOWER = {"bfloat16": "c10::BFloat16", "float16": "c10::Half", "float64": "double"}
+# Operations without a kernel for whole numbers, and what some say of it in words of their own.
+NO_KERNEL = ("softmax", "log_softmax", "gelu", "silu", "layer_norm", "rms_norm", "softplus", "elu")
+OF_FRACTIONS = dict.fromkeys(NO_KERNEL, "")
+SPREAD = "std and var only support floating point and complex dtypes"
+OF_FRACTIONS |= {"var": SPREAD, "std": SPREAD}
+OF_FRACTIONS["mean"] = (
+    "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
+    "dtype. Got: {}"
+)
 AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
 
 
@@ -120,12 +129,21 @@ def expanded(shape: Shape, new: Shape) -> None:
 
 
 def put_at(shape: Shape, chosen: Shape) -> None:
-    """Whether values of ``shape`` can be put where an index chooses ``chosen``."""
+    """Whether values of ``shape`` can be put into what an index chooses, of shape ``chosen``."""
     try:
         expanded(shape, chosen)
     except Refused:
         words = f"shape mismatch: value tensor of shape {sizes(shape)} cannot be broadcast to "
         raise Refused(f"{words}indexing result of shape {sizes(chosen)}") from None
+
+
+def of_fractions(name: str, x: Tensor) -> None:
+    """Whether an operation on fractions is given whole numbers."""
+    if name in OF_FRACTIONS and x.dtype.kind < FLOATING:
+        found, words = scalar_name(x.dtype), OF_FRACTIONS[name]
+        if words:
+            raise Refused(words.format(found))
+        raise Refused(f"\"{name}\" not implemented for '{found}'", NotImplementedError)
 
 
 def normalized_over(

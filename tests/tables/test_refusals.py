@@ -26,6 +26,7 @@ OTHER_WORDS = frozenset(
     {
         *("matmul types", "masked_fill", "masked_fill sizes", "attention mask"),
         *("embedding of fractions", "embedding of small numbers", "put dimensions"),
+        *(f"{each} of whole numbers" for each in ("softmax", "activation", "norm")),
     }
 )
 # The host raises IndexError, a card an error that is reported at some later line.

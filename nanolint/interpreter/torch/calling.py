@@ -12,7 +12,7 @@ from nanolint.interpreter.torch.signatures import is_misspelt
 from nanolint.interpreter.values import Native, Unknown
 from nanolint.interpreter.watched import ANY, Real
 from nanolint.run.stop import Cause
-from nanolint.tensors import held
+from nanolint.tensors import held, refusing
 from nanolint.tensors.autograd import write
 from nanolint.tensors.device import Device, NotTraced
 from nanolint.tensors.names import call
@@ -103,6 +103,9 @@ def operation(
     options.pop("generator", None)
     learns = options.pop("requires_grad", False)
     try:
+        given = arguments[0] if arguments else None
+        if isinstance(given, Tensor) and given.device is machine.card and "dtype" not in options:
+            refusing.of_fractions(short, given)
         found = call(function, arguments, options, machine.default)
         if short in held.LOOKS_UP:
             held.look_up(short, arguments, options)

@@ -57,6 +57,13 @@ def tensors_have_no(name: str) -> bool:
     return name not in _tables()["attributes"]["Tensor"].split() and not name.startswith("__")
 
 
+def arrays_have_no(name: str) -> bool:
+    """Whether neither tensors nor NumPy's arrays have such an attribute, but one that is alike."""
+    attributes = _tables()["attributes"]
+    names = f"{attributes['Tensor']} {attributes['ndarray']}".split()
+    return name not in names and _is_alike(name, names)
+
+
 def misspelt(space: str, name: str) -> bool:
     """Whether a module of PyTorch's has no such name in any release, but one that is much alike."""
     if space not in SPACES or name[0] == "_":
