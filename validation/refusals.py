@@ -59,6 +59,7 @@ INSIDE = {
     "mean as fractions": "x.mean(dtype=torch.float32)",
     "variance of whole numbers": "x.var()",
     "softmax of whole numbers": "x.softmax(-1)",
+    "softmax as fractions, by place": "x.softmax(-1, torch.float32)",
     "softmax as fractions": "F.softmax(x, -1, dtype=torch.float32)",
     "sigmoid of whole numbers": "x.sigmoid()",
     "activation of whole numbers": "F.gelu(x)",

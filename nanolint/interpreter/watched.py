@@ -350,6 +350,7 @@ class MadeUp:
     def __init__(self) -> None:
         self.numbers = set[int | float]()
         self.is_lost = False
+        self.of_file = False  # an array, too: its type and its dimensions
         self.compared = 0  # how often one was
 
     @property

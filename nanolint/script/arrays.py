@@ -68,7 +68,9 @@ def numpy(machine: Script) -> Namespace:
         count: Value = None,
         **_: Value,
     ) -> Value:
-        kind = next((each for each in (*given, dtype) if isinstance(each, Dtype)), INT64)
+        kinds = [each for each in (*given, dtype) if isinstance(each, Dtype)]
+        machine.made_up.of_file |= not kinds  # it says itself what it holds
+        kind = kinds[0] if kinds else INT64
         machine.teller.reads(kind)
         if type(count) is int and 0 < count <= HEAD:  # what a file begins with
             return empty(machine.host, (count,), kind, DATA)

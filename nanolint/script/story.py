@@ -136,7 +136,7 @@ class Teller(Listener):
         self._has_evaluated = False  # since the last of these
         self._sampled: dict[Stack, Loop] = {}  # the loop that goes through a sampler each turn
         self._saved: dict[Stack, frozenset[str]] = {}  # the parts of each file that is written
-        self._tables: dict[int, tuple[int, Stack]] = {}  # the rows of each that is looked up
+        self.tables: dict[int, tuple[int, Stack]] = {}  # the rows of each that is looked up
         self._files: dict[Stack, Dtype] = {}  # what data is read as
         self._done = 0  # steps
         self._is_back = False  # a backward pass runs
@@ -214,7 +214,7 @@ class Teller(Listener):
         elif name == "embedding":
             table = arguments[1] if len(arguments) > 1 else options.get("weight")
             if isinstance(table, Tensor) and table.requires_grad:
-                self._tables.setdefault(id(table), (table.shape[0], self._here()))
+                self.tables.setdefault(id(table), (table.shape[0], self._here()))
         elif isinstance(found, Tensor) and found.node is not None:
             if name in OF_CLASSES:
                 self._look_into(name, arguments[0] if arguments else options.get("input"))
@@ -298,7 +298,7 @@ class Teller(Listener):
         """The largest table has rows that no file can ask for, if all are of one narrow type."""
         kinds = {each.name for each in self._files.values()}
         kind = kinds.pop() if len(kinds) == 1 else ""
-        rows, other = max(self._tables.values(), default=(0, ()), key=lambda each: int(each[0]))
+        rows, other = max(self.tables.values(), default=(0, ()), key=lambda each: int(each[0]))
         if kind in NARROW and rows > NARROW[kind] + PADDED:
             numbers = NARROW[kind], _plainly(rows)
             self._tell(Told(Fact.NARROW, next(iter(self._files)), other, (kind,), numbers))

@@ -15,6 +15,7 @@ from nanolint.run.stop import Cause
 from nanolint.tensors import held, refusing
 from nanolint.tensors.autograd import write
 from nanolint.tensors.device import Device, NotTraced
+from nanolint.tensors.dtypes import Dtype
 from nanolint.tensors.names import call
 from nanolint.tensors.parameter import LeafTensor
 from nanolint.tensors.tensor import Tensor
@@ -104,7 +105,8 @@ def operation(
     learns = options.pop("requires_grad", False)
     try:
         given = arguments[0] if arguments else None
-        if isinstance(given, Tensor) and given.device is machine.card and "dtype" not in options:
+        typed = any(isinstance(each, Dtype) for each in (*arguments, *options.values()))
+        if isinstance(given, Tensor) and given.device is machine.card and not typed:
             refusing.of_fractions(short, given)
         found = call(function, arguments, options, machine.default)
         if short in held.LOOKS_UP:

@@ -245,6 +245,23 @@ def test_a_check_of_what_a_model_is_given(
 
 
 @pytest.mark.parametrize(
+    ("line", "stops"),
+    [
+        ("nn.Linear(8, 8).cuda()(rows[torch.randint(9, (4,))].cuda())", False),  # fractions, say
+        ("nn.Linear(8, 8).cuda()(rows[:4].float().cuda())", False),  # and of two dimensions
+        ("rows[:4, 0]", False),
+        ("net[0](rows[:8].view(2, 4).cuda()).vie(8)", True),
+        ("net[1](net[0](rows[:8].view(2, 4).cuda()).half())", True),
+    ],
+)
+def test_an_array_of_a_file_may_be_of_any_shape(
+    line: str, stops: bool, setup: Setup, tmp_path: Path
+) -> None:
+    made = "import numpy as np\nrows = torch.from_numpy(np.load('rows.npy'))\n"
+    assert bool(said(setup, tmp_path, made + line)) is stops
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
         ("torch.tensor([1, 2], dtyp=torch.long)", "tensor() got an unexpected keyword argument"),
