@@ -448,8 +448,7 @@ class Teller(Listener):
         elif "float16" in halves and marks.isdisjoint({SCALED, MULTIPLIED, UNKNOWN}):
             self._tell(Told(Fact.HALF, place, here, ("float16", "plain")))
 
-    def _divided(self) -> Stack:
-        """The place of the last division of a loss."""
+    def _divided(self) -> Stack:  # the place of the last division of a loss
         return [each for each in self._labels.values() if each.name == DIVIDED][-1].place
 
     def _has_lost(self, optimizer: Instance) -> bool:
@@ -460,7 +459,8 @@ class Teller(Listener):
             for each in map(holder_of, _parameters(optimizer))
             if each is not None and each.gradient is not None
         ]
-        return before > 0 and all(lost) and len({place for place, _ in self._passes}) == 1
+        is_one = before > 0 and len({place for place, _ in self._passes}) == 1
+        return is_one and bool(self._emptied) and all(lost)
 
     def _drop_unused(self, steps: int) -> None:
         """Tells of forward passes whose graph so many steps have left alone."""

@@ -340,6 +340,17 @@ def test_a_correct_loop_of_a_compiled_model_is_silent(dialect: str, tmp_path: Pa
     assert found(tmp_path, compiled) == set()
 
 
+def test_an_optimizer_without_gradients_is_silent(tmp_path: Path) -> None:
+    made = {"made": "other = torch.optim.AdamW(nn.Linear(2, 2).cuda().parameters())"}
+    text = script("plain", {**made, "step": "opt.step(); other.step()"})
+    assert "other.step()" in text
+    assert found(tmp_path, text) == set()
+    assert (
+        found(tmp_path, text.replace("opt.step(); other.step()", "other.step()\n    opt.step()"))
+        == set()
+    )
+
+
 PLANTED = [
     pytest.param(dialect, mistake, id=f"{dialect}: {mistake}")
     for mistake, (_, slots) in MISTAKES.items()
