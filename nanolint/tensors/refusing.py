@@ -138,8 +138,8 @@ def put_at(shape: Shape, chosen: Shape) -> None:
 
 
 def of_fractions(name: str, x: Tensor) -> None:
-    """Whether an operation on fractions is given whole numbers."""
-    if name in OF_FRACTIONS and x.dtype.kind < FLOATING:
+    """Whether an operation of ``OF_FRACTIONS`` is given whole numbers."""
+    if x.dtype.kind < FLOATING:
         found, words = scalar_name(x.dtype), OF_FRACTIONS[name]
         if words:
             raise Refused(words.format(found))

@@ -104,10 +104,10 @@ def operation(
     options.pop("generator", None)
     learns = options.pop("requires_grad", False)
     try:
-        given = arguments[0] if arguments else None
-        typed = any(isinstance(each, Dtype) for each in (*arguments, *options.values()))
-        if isinstance(given, Tensor) and given.device is machine.card and not typed:
-            refusing.of_fractions(short, given)
+        if short in refusing.OF_FRACTIONS and arguments and isinstance(arguments[0], Tensor):
+            typed = any(isinstance(each, Dtype) for each in (*arguments, *options.values()))
+            if arguments[0].device is machine.card and not typed:
+                refusing.of_fractions(short, arguments[0])
         found = call(function, arguments, options, machine.default)
         if short in held.LOOKS_UP:
             held.look_up(short, arguments, options)
