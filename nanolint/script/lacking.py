@@ -33,11 +33,12 @@ def never_set(texts: Iterable[str], name: str, key: Value, *, is_global: bool) -
 
 def are_constants(text: str, names: set[str]) -> bool:
     """Whether a script gives constants alone to each of ``names``, as in ``n_head = 12`` and
-    ``dict(n_head=n_head)``."""
+    ``dict(n_head=n_head)``; none is an argument of a function."""
     for name in names:
         ends = rf"\b{name}['\"]?\]?(?:\s*,\s*\w+)*\s*[=:](?!=)([^,;)}}#\n]*)"
         given = {each.strip() for each in re.findall(ends, text)} - {name}
-        if not given or not all(map(_CONSTANT.fullmatch, given)):
+        taken = rf"\bdef \w+\([^)]*\b{name}\b|\blambda [^:]*\b{name}\b"
+        if not given or re.search(taken, text) or not all(map(_CONSTANT.fullmatch, given)):
             return False
     return bool(names)
 

@@ -309,11 +309,10 @@ class Reader(Values):
         values = list(frame.names.values())
         of_tensors = any(isinstance(each, Tensor) for each in values)
         kinds = ast.Compare if of_tensors else (ast.Mod, ast.Is, ast.IsNot)
-        is_own = owner is not None and owner.is_module and names <= OF_SIZES
+        is_own = self.builds or (owner is not None and owner.is_module and names <= OF_SIZES)
         asked = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
         is_constant = are_constants(self._sources[MAIN].text, asked) and not names
-        is_kind = any(isinstance(each, kinds) for each in nodes)
-        is_sure = (self.builds or is_own) and (is_kind or is_constant)
+        is_sure = is_own and (is_constant or any(isinstance(each, kinds) for each in nodes))
         return is_sure or any(isinstance(each, packages.Weights) for each in values)
 
     def _left_early(self, node: ast.stmt, frame: Frame) -> bool:

@@ -459,8 +459,8 @@ class Teller(Listener):
             for each in map(holder_of, _parameters(optimizer))
             if each is not None and each.gradient is not None
         ]
-        is_one = before > 0 and len({place for place, _ in self._passes}) == 1
-        return is_one and bool(self._emptied) and all(lost)
+        is_one = before > 0 and len({each[0] for each in self._passes}) == 1 and self._emptied
+        return bool(is_one) and all(lost)
 
     def _drop_unused(self, steps: int) -> None:
         """Tells of forward passes whose graph so many steps have left alone."""

@@ -229,6 +229,10 @@ def test_a_check_of_a_model(line: str, stops: list[str], setup: Setup, tmp_path:
         ("heads = 4\nconfig.heads = heads", ["AssertionError: config.heads > 8"]),
         ("config.heads = int(os.environ.get('HEADS', 4))", []),
         ("config.heads = 4 * len(os.environ.get('HEADS', ''))", []),
+        (
+            "def put(\n    heads=4\n):\n    config.heads = heads\nput(int(os.getenv('HEADS', 4)))",
+            [],
+        ),
         ("heads = 4\nheads, width = int(os.environ.get('HEADS', 4)), 1\nconfig.heads = heads", []),
         ("config.heads = 4\nvars(config)['heads'] = len(os.environ.get('HEADS', ''))", []),
     ],
