@@ -13,8 +13,7 @@ from nanolint.source.text import LineIndex
 
 NAME = "config.py"
 NO_LIBCST = (
-    "this text needs more than the plain reader that runs in a browser; use the command: "
-    "uvx nanolint"
+    "this text needs more than the plain reader that runs in a browser; use the command nanolint"
 )
 
 

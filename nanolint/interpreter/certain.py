@@ -8,7 +8,7 @@ from nanolint.run.stop import Cause
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from nanolint.interpreter.values import Value
     from nanolint.tensors.unknown import Refused
@@ -64,22 +64,10 @@ def refusal(error: Refused, operands: Iterable[Value] = ()) -> Exception:
     return found
 
 
-def operands_of(error: BaseException, names: Mapping[int, str]) -> tuple[str, ...]:
-    """The operands that PyTorch refuses, in words: ``GELU output (12, T 1024, 3072)``.
-
-    ``names`` are those of sizes; of two alike in one shape it is not known which is meant.
-    """
-    found = []
-    for each in getattr(error, _OPERANDS, ()):
-        of_one = {
-            size: names[size]
-            for size in each.shape
-            if each.shape.count(size) == 1 and size in names
-        }
-        sizes = ", ".join(f"{of_one[n]} {n}" if n in of_one else str(n) for n in each.shape)
-        kind = f" {each.dtype.name}" if "type" in str(error) else ""
-        found.append(f"{each.role.label} ({sizes}){kind}")
-    return tuple(found)
+def operands_of(error: BaseException) -> tuple[Tensor, ...]:
+    """The operands that PyTorch refuses."""
+    found: tuple[Tensor, ...] = getattr(error, _OPERANDS, ())
+    return found
 
 
 def blamed_by(error: BaseException) -> object:

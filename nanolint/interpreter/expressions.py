@@ -22,8 +22,7 @@ from nanolint.interpreter.values import Formed, Function, Instance, Unknown, Unr
 from nanolint.interpreter.watched import Copies, Draws, Repeated, window
 from nanolint.tape import symbolic
 from nanolint.tape.symbolic import NotSymbolic, Symbolic, as_key, is_symbolic
-from nanolint.tensors.rows import Rows
-from nanolint.tensors.tensor import Tensor
+from nanolint.tensors.tensor import Rows, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

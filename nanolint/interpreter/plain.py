@@ -12,6 +12,7 @@ from nanolint.interpreter.counted import looked_up
 from nanolint.interpreter.generators import sent
 from nanolint.interpreter.libraries import METHODS as OF_QUEUE
 from nanolint.interpreter.libraries import Queue
+from nanolint.interpreter.torch.signatures import is_alike, tensors_have_no
 from nanolint.interpreter.values import Generated, Instance, Native, Unknown, silent
 from nanolint.interpreter.watched import plain as looked_at
 from nanolint.tape.symbolic import as_key
@@ -114,7 +115,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         raise machine.unread(f"{type(owner).__name__}.{name} is not known")
     called = CALLED.get(type(owner).__name__, type(owner).__name__)
     error = AttributeError(f"'{called}' object has no attribute '{name}'")
-    raise certain(error) if is_taken_for_tensor(owner, name) else error
+    is_slip = type(owner) in METHODS and tensors_have_no(name) and is_alike(name, dir(owner))
+    raise certain(error) if is_slip or is_taken_for_tensor(owner, name) else error
 
 
 def _with_keys(method: Callable[..., Value], *given: Value) -> Value:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from nanolint.interpreter.values import Place, Value
     from nanolint.tensors.device import Asked, Card
-    from nanolint.tensors.rows import Rows
+    from nanolint.tensors.tensor import Rows
 
 
 MOST_SYMBOLS = 16

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.interpreter.values import Unread
+from nanolint.run.story import Fact
 from nanolint.run.trust import Trust, in_short, way_out
 from nanolint.units import GIB
 from nanolint.verdict import words
@@ -37,7 +38,8 @@ class JudgedRun:
     judged, and False if the run stops before its memory matters. ``process_bytes`` is what
     nvidia-smi would show, and ``usable_bytes`` what PyTorch could reserve; ``brief`` says
     the same for people. They are None unless they were asked for and are known. ``left_open`` is
-    what the number leaves open, where the verdict is the same either way.
+    what the number leaves open, if the verdict is the same either way. ``unread`` are the
+    statements that were passed over, as no memory hangs on them: whether they raise is not known.
     """
 
     gpu: str | None
@@ -49,6 +51,7 @@ class JudgedRun:
     brief: Brief | None = None
     left_open: tuple[str, ...] = ()
     way_out: str = ""
+    unread: tuple[str, ...] = ()
 
     @property
     def is_unknown(self) -> bool:
@@ -103,7 +106,14 @@ def judged_runs(
             brief=brief,
             left_open=found.left_open if verdict else (),
             way_out=way_out(doubts, report.trace) if doubts else "",
+            unread=tuple(_unread(case)) if verdict and amounts else (),
         )
+
+
+def _unread(case: Case) -> Iterator[str]:
+    for each in case.story.all(Fact.UNREAD):
+        (path, line), *_ = each.place
+        yield f"{path}:{line} ({each.words[0]})"
 
 
 def _stop(report: Report, gpu: str | None) -> str | None:

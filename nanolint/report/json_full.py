@@ -35,6 +35,7 @@ def _run(run: JudgedRun, file: FileResult) -> dict[str, Any]:
         "trust": run.trust,
         "doubts": list(run.doubts),
         "left_open": list(run.left_open),
+        "unread": list(run.unread),
         "process_bytes": run.process_bytes,
         "usable_bytes": run.usable_bytes,
     }
@@ -79,7 +80,14 @@ def next_step(results: Results) -> dict[str, Any]:
         return _step(TRY, "nanolint found no run")
     if doubted is not None:
         return _step(TRY, f"it probably fits, not certain: {_reason(doubted)}")
-    return _step(RUN, "it fits")
+    return _step(RUN, f"it fits{_unread(runs)}")
+
+
+def _unread(runs: Iterable[JudgedRun]) -> str:
+    """The first statement of a run that was not read, and how many more there are."""
+    unread = next((run.unread for run in runs if run.unread), ())
+    more = f", and {len(unread) - 1} more" if len(unread) > 1 else ""
+    return f"; not checked whether it runs: {unread[0]}{more}" if unread else ""
 
 
 def _reason(run: JudgedRun) -> str:

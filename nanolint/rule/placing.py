@@ -12,6 +12,7 @@ from nanolint.files.door import is_file
 from nanolint.regex import lazily
 from nanolint.run.program import ReadScript
 from nanolint.run.stop import Line
+from nanolint.run.stop import quoted as lines_of
 from nanolint.verdict.lines import holding
 from nanolint.verdict.words import amount
 
@@ -132,12 +133,7 @@ def quoted(case: Case, stack: Stack) -> tuple[Line, ...]:
     """The lines of a place in a run, each with its text."""
     run = case.run
     modules = run.program.modules if run and isinstance(run.program, ReadScript) else ()
-    texts = {each.path: each.text.splitlines() for each in modules}
-    found = []
-    for path, number in stack:
-        rows = texts.get(path, [])
-        found.append(Line(path, number, rows[number - 1] if 0 < number <= len(rows) else ""))
-    return tuple(found)
+    return lines_of(stack, {each.path: each.text for each in modules})
 
 
 def told(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nanolint.diagnostics import Edit, FileEdits, Fix, Safety, Severity
+from nanolint.diagnostics import Edit, FileEdits, Fix, Safety, Severity, SourceLine
 from nanolint.interpreter.torch.signatures import arguments_of
 from nanolint.regex import lazily
 from nanolint.rule.api import Finding
@@ -42,15 +42,24 @@ def stops(context: Context, cause: Cause) -> Findings:
                 span=span_of(context, stop.lines),
                 severity=Severity.WARNING if stop.is_late else None,
                 notes=(*_operands(stop), *map(str, others[:MOST_SHOWN])),
-                holders=(*others, *chain(context, stop.lines)),
+                holders=(*others, *chain(context, stop.lines), *_made(context, stop)),
                 fix=_fix(context, stop),
             )
             return
 
 
 def _operands(stop: Stop) -> Iterator[str]:
+    places = {what: f" of {line.path}:{line.number}" for what, line in stop.made}
     if stop.operands:
-        yield f"given {listed(stop.operands)}"
+        yield f"given {listed([each + places.get(each, '') for each in stop.operands])}"
+
+
+def _made(context: Context, stop: Stop) -> Iterator[SourceLine]:
+    """The lines that bind what PyTorch refuses."""
+    for what, line in stop.made:
+        path = context.path if is_here(context, line) else file_of(context, line.path)
+        if path is not None:
+            yield SourceLine(path, line.number, line.source, f"makes {what}")
 
 
 def _fix(context: Context, stop: Stop) -> Fix | None:

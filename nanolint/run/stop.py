@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.frozen import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 AFTER = "after the last step"
@@ -40,8 +40,10 @@ class Stop:
     """What ends a run.
 
     ``lines``: the one that raises, then those that called it, the innermost first. ``when`` is
-    "before step 1", "in step 1", "in the backward pass of step 1", "in a later step", or AFTER.
-    ``operands`` say of the tensors that PyTorch refuses what they are and how large.
+    "before step 1", "in step 1", "in the backward pass of step 1", "after step 1", "in a later
+    step", or AFTER.
+    ``operands`` say of the tensors that PyTorch refuses what they are and how large; ``made`` are
+    those of them whose line is known, each with the line that binds it.
     """
 
     cause: Cause
@@ -50,19 +52,22 @@ class Stop:
     when: str
     lines: tuple[Line, ...]
     operands: tuple[str, ...] = ()
+    made: tuple[tuple[str, Line], ...] = ()
 
     @property
     def written(self) -> tuple[Any, ...]:
         """Plain values, of which ``Stop.read`` makes the same."""
-        lines = tuple((each.path, each.number, each.source) for each in self.lines)
-        return (self.cause.value, self.exception, self.words, self.when, lines, self.operands)
+        lines, made = map(_plain, self.lines), ((what, _plain(line)) for what, line in self.made)
+        cause, rest = self.cause.value, (self.operands, tuple(made))
+        return (cause, self.exception, self.words, self.when, tuple(lines), *rest)
 
     @classmethod
     def read(cls, written: Sequence[Any]) -> Stop:
         """The stop that was ``written``."""
-        cause, exception, words, when, lines, operands = written
+        cause, exception, words, when, lines, operands, made = written
         found = tuple(Line(*each) for each in lines)
-        return cls(Cause(cause), exception, words, when, found, tuple(operands))
+        bound = tuple((what, Line(*each)) for what, each in made)
+        return cls(Cause(cause), exception, words, when, found, tuple(operands), bound)
 
     @property
     def is_late(self) -> bool:
@@ -79,3 +84,16 @@ class Stop:
     def text(self) -> str:
         """``RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)``."""
         return f"{self.exception}: {self.words}" if self.words else self.exception
+
+
+def _plain(line: Line) -> tuple[str, int, str]:
+    return line.path, line.number, line.source
+
+
+def quoted(places: Iterable[tuple[str, int]], texts: Mapping[str, str]) -> tuple[Line, ...]:
+    """The lines of ``places`` with their text, by file and number, in the same order."""
+    found = []
+    for path, number in places:
+        rows = texts.get(path, "").splitlines()
+        found.append(Line(path, number, rows[number - 1] if 0 < number <= len(rows) else ""))
+    return tuple(found)

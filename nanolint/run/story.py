@@ -54,6 +54,8 @@ class Fact(str, Enum):
     # (``learning_rate.py``), how often the schedule steps, if not once a step, and rates;
     # numbers: the steps of the run, and one in which something happens.
     RATE = "rate"
+    # A statement that cannot be read, and has nothing to do with the card. Words: why.
+    UNREAD = "unread"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ from nanolint.tensors import refusing
 from nanolint.tensors.dtypes import BOOL, DTYPES, FLOAT64, FLOATING, INT32, INT64, INTEGER, Dtype
 from nanolint.tensors.ops.conversion import to
 from nanolint.tensors.ops.joining import stack
-from nanolint.tensors.rows import Rows
-from nanolint.tensors.tensor import Tensor, empty
+from nanolint.tensors.tensor import Rows, Tensor, empty
 from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:

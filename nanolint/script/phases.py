@@ -125,7 +125,7 @@ class Phases:
 
     @property
     def when(self) -> str:
-        """When in the run that is: "before step 1", "in the backward pass of step 2"."""
+        """When in the run: "before step 1", "in the backward pass of step 2", "after step 2"."""
         phase, number = self._tape.phases[-1][1], self.done + 1
         if not self.done and not self._tape.flops:
             return BEFORE
@@ -133,6 +133,8 @@ class Phases:
             return f"in the backward pass of step {number}"
         if phase in (Phase.EVAL, Phase.EVAL_LATE):
             return f"in the evaluation before step {number}"
+        if phase is Phase.FORWARD and self.done and self._tape.flops == self._counted:
+            return f"after step {self.done}"
         return f"in step {number}"
 
     def finish(self) -> NoReturn:

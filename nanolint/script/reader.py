@@ -337,7 +337,7 @@ class Reader(Values):
     ) -> None:
         """Behind the last step, what cannot be read ends the reading."""
         full = jumping.filled(self, node, frame)
-        self.teller.passes_over(node)
+        self.teller.passes_over(node, frame.module.path, error.reason)
         try:
             passing.over(self, node, frame, error, trained=trained)
             growing.fill_with_tokens(self, node, frame)

@@ -9,19 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import capability_of, has_bfloat16, refuses_float8
-from nanolint.interpreter.certain import (
-    blamed_by,
-    cause_of,
-    is_certain,
-    is_certain_anywhere,
-    operands_of,
-)
+from nanolint.interpreter import origins
+from nanolint.interpreter.certain import blamed_by, cause_of, is_certain, is_certain_anywhere
 from nanolint.interpreter.exceptions import CATCHABLE, callers_of, uncollected
 from nanolint.interpreter.torch.modules import is_module
 from nanolint.interpreter.values import Instance, Place, Raised, Unread
 from nanolint.interpreter.watched import given
 from nanolint.run.program import BATCH, PASSES
-from nanolint.run.stop import Cause, Line, Stop
+from nanolint.run.stop import Cause, Line, Stop, quoted
 from nanolint.script import later
 from nanolint.script.phases import BEFORE, EVALUATIONS, Finished
 from nanolint.script.reader import MAIN, Reader
@@ -176,7 +171,7 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     places = [blamed_by(error), machine.place]
     texts = {each.path: each.text for each in program.modules}
     own = [(each.path, each.line) for each in places if isinstance(each, Place)]
-    lines = _quoted(dict.fromkeys([*own, *callers_of(error)]), texts)
+    lines = quoted(dict.fromkeys([*own, *callers_of(error)]), texts)
     if (
         machine.may_be_started_otherwise
         and _hangs(error, cause, lines)
@@ -184,11 +179,12 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     ):
         return None
     name = error.value.cls.name if isinstance(error, Raised) else type(error).__name__
-    operands = operands_of(error, _names_of_sizes(machine)) if cause is Cause.OPERANDS else ()
+    operands = origins.described(error, _names_of_sizes(machine)) if cause is Cause.OPERANDS else ()
+    made = origins.made(machine, machine.imported[MAIN], error, operands, texts) if operands else ()
     when = machine.phases.when
     if when == BEFORE and machine.turns.outermost is not None:
         when = "in step 1" if machine.phases.learns else "in the evaluation before step 1"
-    return Stop(cause, name, words, when, lines, operands)
+    return Stop(cause, name, words, when, lines, operands, made)
 
 
 def _names_of_sizes(machine: Reader) -> dict[int, str]:
@@ -208,15 +204,6 @@ def _hangs(error: BaseException, cause: Cause, lines: Iterable[Line]) -> bool:
         key = error.args[0]
         return not key or not any(str(key) in each.source for each in lines)
     return cause is Cause.CHECK or isinstance(error, ZeroDivisionError)
-
-
-def _quoted(lines: Iterable[tuple[str, int]], texts: dict[str, str]) -> tuple[Line, ...]:
-    """The lines with their text; the innermost first."""
-    found = []
-    for path, number in lines:
-        rows = texts.get(path, "").splitlines()
-        found.append(Line(path, number, rows[number - 1] if 0 < number <= len(rows) else ""))
-    return tuple(found)
 
 
 def _is_raised(error: BaseException) -> bool:

@@ -144,9 +144,10 @@ class Teller(Listener):
 
     # What is not known.
 
-    def passes_over(self, node: ast.stmt) -> None:
+    def passes_over(self, node: ast.stmt, path: str, why: str) -> None:
         """A statement is passed over."""
         self._is_whole = self._is_whole and not _changes(node)
+        self._tell(Told(Fact.UNREAD, ((path, node.lineno),), words=(why,)))
 
     @contextmanager
     def unsure(self, node: ast.stmt) -> Iterator[None]:
@@ -503,8 +504,7 @@ class Teller(Listener):
         self._tell_narrow()
         self._tell_alike(trees)
         self._tell_saved(trees)
-        for each in self.rates.told():
-            self._tell(each)
+        list(map(self._tell, self.rates.told()))
         return Story(tuple(self._told.values()), self._is_whole)
 
 

@@ -131,6 +131,17 @@ class Tensor:
         )
 
 
+class Rows:
+    """``count`` tensors, each like ``row``, as many as a formula says: what a batch is stacked
+    of. What takes it for a list cannot be read with symbolic numbers."""
+
+    __slots__ = ("count", "row")
+
+    def __init__(self, row: Tensor, count: int) -> None:
+        self.row = row
+        self.count = count
+
+
 def empty(
     device: Device, shape: Shape, dtype: Dtype, role: Role, strides: Strides | None = None
 ) -> Tensor:

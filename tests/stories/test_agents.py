@@ -25,6 +25,15 @@ TOTAL, B, T = 64 * 512, {B}, 512
 assert TOTAL % (B * T) == 0
 passes = TOTAL // (B * T)
 """
+SMALL = """import torch
+net = torch.nn.Linear(64, 64).cuda()
+optimizer = torch.optim.AdamW(net.parameters())
+for step in range(100):
+    loss = net(torch.randn(8, 64, device="cuda")).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
 
 
 @pytest.fixture
@@ -133,3 +142,15 @@ def test_of_a_model_that_was_edited_it_is_said_that_nothing_is_known(
     (run,) = check(text)["runs"]
     assert (run["fits"], run["trust"]) == (None, "unknown")
     assert "is stale" in " ".join(run["doubts"])
+
+
+def test_what_was_passed_over_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    read = "    first = [int(each) for each in open('rows.txt').read().split()][0]\n"
+    Path("train.py").write_text(SMALL + read)
+    outcome = nanolint("train.py", "--gpu", GPU, "--output-format=json-full")
+    found = json.loads(outcome.out)
+    line = len(Path("train.py").read_text().splitlines())
+    assert found["next"]["action"] == "run"
+    assert f"not checked whether it runs: train.py:{line} (" in found["next"]["why"]
+    assert [len(run["unread"]) for run in found["runs"]] == [1]

@@ -61,7 +61,7 @@ def arrays_have_no(name: str) -> bool:
     """Whether neither tensors nor NumPy's arrays have such an attribute, but one that is alike."""
     attributes = _tables()["attributes"]
     names = f"{attributes['Tensor']} {attributes['ndarray']}".split()
-    return name not in names and _is_alike(name, names)
+    return name not in names and is_alike(name, names)
 
 
 def misspelt(space: str, name: str) -> bool:
@@ -69,7 +69,7 @@ def misspelt(space: str, name: str) -> bool:
     if space not in SPACES or name[0] == "_":
         return False
     names = f"{_tables()['names'][space]} {_tables()['attributes']['Tensor']}".split()
-    return name not in names and _is_alike(name, names)
+    return name not in names and is_alike(name, names)
 
 
 @cache
@@ -80,10 +80,11 @@ def _arguments() -> frozenset[str]:
 
 def is_misspelt(argument: str) -> bool:
     """Whether an argument that PyTorch has nowhere is much like one that many operations have."""
-    return argument not in _arguments() and _is_alike(argument, OFTEN)
+    return argument not in _arguments() and is_alike(argument, OFTEN)
 
 
-def _is_alike(name: str, names: Sequence[str]) -> bool:
+def is_alike(name: str, names: Sequence[str]) -> bool:
+    """Whether a name is one of ``names``, misspelt."""
     from difflib import get_close_matches  # of the few who ask
 
     return bool(get_close_matches(name, names, 1, ALIKE))

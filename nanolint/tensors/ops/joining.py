@@ -20,8 +20,7 @@ from nanolint.tensors.ops.views import (
     sizes_of,
     unsqueeze,
 )
-from nanolint.tensors.rows import Rows
-from nanolint.tensors.tensor import Tensor, empty
+from nanolint.tensors.tensor import Rows, Tensor, empty
 from nanolint.tensors.tracing import traced, traced_after
 from nanolint.tensors.unknown import DataDependent, NotModelled
 

@@ -54,7 +54,7 @@ def test_launch_refuses_a_script_that_is_no_run() -> None:
 
 class TestJsonFull:
     KEYS = (
-        *("file", "launch", "gpu", "fits", "trust", "doubts", "left_open"),
+        *("file", "launch", "gpu", "fits", "trust", "doubts", "left_open", "unread"),
         *("process_bytes", "usable_bytes"),
     )
 

@@ -108,9 +108,13 @@ def test_named_parameters(setup: Setup, tmp_path: Path) -> None:
         ("torch.cuda.is_bf16_supporte()", "no attribute 'is_bf16_supporte'"),
         ("F.cross_entrop(1, 2)", "module 'torch.nn.functional' has no attribute 'cross_entrop'"),
         ("from torch.nn import Linea", "ImportError: cannot import name 'Linea' from 'torch.nn'"),
+        ("rows = []; rows.appendd(1)", "'list' object has no attribute 'appendd'"),
+        ("{}.itmes()", "'dict' object has no attribute 'itmes'"),
     ],
 )
-def test_a_name_of_pytorch_misspelt(line: str, message: str, setup: Setup, tmp_path: Path) -> None:
+def test_a_name_of_pytorch_or_python_misspelt(
+    line: str, message: str, setup: Setup, tmp_path: Path
+) -> None:
     assert [each.endswith(message) for each in said(setup, tmp_path, line)] == [True]
 
 
