@@ -245,7 +245,8 @@ def judged(folder: Path, row: Row) -> Row:
         path.write_text(before, "utf-8")
     places = []
     for each in (each for each in found["findings"] if each["severity"] == "error"):
-        all_places = [each, *each["related"]]
+        leads = [one for one in each["related"] if not one["message"].startswith("makes ")]
+        all_places = [each, *leads]
         at = [(one.get("filename", each["filename"]), one["location"]["row"]) for one in all_places]
         places.append((each["code"], each["message"], at))
     return {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nanolint.interpreter.certain import operands_of
 from nanolint.interpreter.exceptions import CALL
 from nanolint.interpreter.interpreter import parsed
+from nanolint.interpreter.scopes import Frame
 from nanolint.interpreter.values import Instance
 from nanolint.run.stop import quoted
 from nanolint.source.python import walked
@@ -69,7 +70,8 @@ def _scopes(error: BaseException, main: Namespace, line: int) -> Iterator[Names]
     calls, traced = [], error.__traceback__
     while traced is not None:
         names = traced.tb_frame.f_locals
-        if traced.tb_frame.f_code.co_name == CALL and getattr(names.get("frame"), "function", None):
+        is_call = traced.tb_frame.f_code.co_name == CALL and "caller" in names
+        if is_call and isinstance(names.get("frame"), Frame):
             calls.append(names)
         traced = traced.tb_next
     for each in reversed(calls):
