@@ -223,7 +223,9 @@ def _behind_all(machine: Machine, owner: Super, name: str) -> Value:
         )
     if isinstance(owner.instance, Instance) and owner.instance.native is not None:
         return machine.attribute(owner.instance.native, name)
-    raise AttributeError(f"'super' object has no attribute '{name}'")
+    error = AttributeError(f"'super' object has no attribute '{name}'")
+    is_slip = name[:2] == "__" != name[-2:] and signatures.is_alike(name, dir(object))
+    raise certain(error) if is_slip else error
 
 
 def _of_class(machine: Machine, owner: Class, name: str) -> Value:

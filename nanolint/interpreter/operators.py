@@ -8,6 +8,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter.certain import certain
 from nanolint.interpreter.counted import looked_up
 from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.scopes import MISSING
@@ -68,6 +69,7 @@ class Union(tuple["Value", ...]):
 
 TYPES = (Class, Annotation, TensorClass, type, Union)
 MOST_BITS = 4096  # of a whole number
+PLAIN = {tuple, dict, str, int, float}
 
 
 def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Value:
@@ -84,7 +86,12 @@ def binary(machine: Machine, op: ast.operator, left: Value, right: Value) -> Val
         text = _formatted(machine, left, right)
         return machine.unknown("a formatted text") if text is None else text
     _bound(machine, name, left, right)
-    found = function(left, right)
+    try:
+        found = function(left, right)
+    except TypeError as error:
+        if name != "truediv" and {type(left), type(right)} <= PLAIN:  # a path may be a text here
+            certain(error)
+        raise
     if machine.made_up.numbers:
         machine.made_up.follow(found, (left, right))
     return found

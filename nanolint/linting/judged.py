@@ -149,6 +149,8 @@ def answered(case: Case, usual: Sequence[Machine]) -> tuple[Brief | None, tuple[
     headline = words.headline(verdict)
     if found.doubts and verdict.outcome is Outcome.COMFORTABLE:
         headline = f"{words.probably([verdict])}, not certain: {in_short(found.doubts)}"
+    if found.left_open:
+        headline = f"{headline}; {found.left_open[0]}"
     outcome = words.OUTCOMES[verdict.outcome]
     brief = Brief(
         headline, outcome, words.takes(verdict), words.total(verdict), words.margin(verdict)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
+from nanolint.run.downloads import LETTERS
 
 if TYPE_CHECKING:
     from nanolint.run.described import Loaded
@@ -101,7 +102,8 @@ class ReadScript:
     the fields of the run that its text does not say and its reading tells. ``loaded``
     is what it reads of a checkpoint that it goes on from; ``saved`` are settings in it by their
     names, where it is taken for one that a run of these settings made. ``cards`` is how many the
-    machine has, None if nobody says it. ``is_module``: ``python -m`` starts it.
+    machine has, None if nobody says it. ``is_module``: ``python -m`` starts it. ``letters`` is how
+    many different characters a text is taken to have that is not here.
     """
 
     modules: tuple[SourceText, ...]
@@ -121,6 +123,7 @@ class ReadScript:
     saved: tuple[tuple[str, Plain], ...] = ()
     cards: int | None = None
     is_module: bool = False
+    letters: int = LETTERS
 
     @property
     def follows(self) -> frozenset[str]:

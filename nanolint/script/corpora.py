@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from nanolint.interpreter.expressions import MANY
 from nanolint.interpreter.values import Instance, Namespace, Native, Unknown, Unread, silent
 from nanolint.interpreter.watched import Index
-from nanolint.run.downloads import CHARACTERS, COUNT, SHAKESPEARE
+from nanolint.run.downloads import CHARACTERS, COUNT, LETTERED, SHAKESPEARE, letters
 from nanolint.script import settings
 from nanolint.script.arrays import LOADS, TOKENS, are_numbers, is_tokens
 from nanolint.script.chances import DATA
@@ -66,6 +66,16 @@ class Text(Unknown):
         if self.content is not None:
             return of_content(place, self.content[index])
         return Text(place, None, count=len(range(self.count)[index]))
+
+
+def assumed(machine: Script, text: Text) -> str:
+    """The characters of a text that is not here: as many as the vocabulary has, if that is said."""
+    count = machine.around.vocabulary
+    if count is None:
+        count = machine.around.letters
+        machine.made_up.numbers.add(count)
+        machine.card.tape.assume(f"{LETTERED} of {text.path or 'a text'} ({machine.place})")
+    return letters(count)
 
 
 def of_content(place: Place, content: str) -> Text:

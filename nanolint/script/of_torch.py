@@ -10,6 +10,7 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter.certain import refusal
 from nanolint.interpreter.torch.calling import device_of
 from nanolint.interpreter.values import Function, Namespace, Native, Unknown, silent
 from nanolint.script import arrays, chances, files, settings
@@ -20,6 +21,7 @@ from nanolint.script.weights import Piece, Stored
 from nanolint.tensors import held
 from nanolint.tensors.dtypes import FLOAT32, INT16, INT32, INT64
 from nanolint.tensors.tensor import Tensor, empty
+from nanolint.tensors.unknown import Refused
 
 if TYPE_CHECKING:
     from nanolint.interpreter.values import Value
@@ -223,6 +225,9 @@ def _without_bounds(machine: Script) -> Native:
             high = given[len(bounds) - 1]
             low = given[0] if len(bounds) == 2 else low
         if not any(map(machine.made_up.has, (low, high))):
+            if type(low) is int and type(high) is int and low >= high:
+                words = f"expects 'from' to be less than 'to', but got from={low} >= to={high}"
+                raise refusal(Refused(f"random_ {words}"))
             found.held = held.drawn(low, high)
         return chances.start(machine, found)
 

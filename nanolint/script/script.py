@@ -15,6 +15,7 @@ from nanolint.interpreter.exceptions import CATCHABLE, callers_of, uncollected
 from nanolint.interpreter.torch.modules import is_module
 from nanolint.interpreter.values import Instance, Place, Raised, Unread
 from nanolint.interpreter.watched import given
+from nanolint.run.downloads import LETTERED
 from nanolint.run.program import BATCH, PASSES
 from nanolint.run.stop import Cause, Line, Stop, quoted
 from nanolint.script import later
@@ -162,7 +163,8 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     """How the program fails; None if that may rest on what is not known."""
     cause, words = cause_of(error), str(error).partition("\n")[0]
     tape, made_up = machine.card.tape, machine.made_up
-    if tape.assumed or tape.doubts or machine.doubts or made_up.is_lost:
+    assumed = [each for each in tape.assumed if not each.startswith(LETTERED)]
+    if assumed or tape.doubts or machine.doubts or made_up.is_lost:
         return None
     if any(made_up.has(int(each)) for each in re.findall(r"\d+", words)):
         return None
@@ -228,7 +230,7 @@ def _is_pythons(error: BaseException, program: ReadScript) -> bool:
     name = error.name if isinstance(error, NameError) else None
     if name is None or hasattr(builtins, name):
         return False
-    declared = re.compile(rf"\b(?:global|nonlocal)\b.*\b{name}\b")
+    declared = re.compile(rf"^\s*(?:global|nonlocal)\b[\w, ]*\b{name}\b", re.MULTILINE)
     return not any(declared.search(each.text) for each in program.modules)
 
 
@@ -280,6 +282,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         saved=program.saved,
         cards=program.cards,
         is_module=program.is_module,
+        letters=program.letters,
     )
 
 

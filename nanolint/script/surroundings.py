@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.interpreter.certain import certain
+from nanolint.run.downloads import LETTERS
 from nanolint.tape.torch import COLLECTIVES_HOLD_SINCE, NCCL2_SINCE
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Surroundings:
     one that is compiled. ``last_step`` is the number of the last step, if that is known.
     ``refuses_float8`` is why the card has no products of 8-bit numbers. ``loaded`` is what is read
     of a checkpoint. ``cards`` is how many the machine has, None if nobody says it. ``is_module``:
-    ``python -m`` starts the script.
+    ``python -m`` starts the script. ``letters`` is how many characters a text has that is not here.
     """
 
     words: tuple[tuple[str, Plain | NotKnown], ...]
@@ -56,6 +57,7 @@ class Surroundings:
     saved: tuple[tuple[str, Plain], ...] = ()
     cards: int | None = None
     is_module: bool = False
+    letters: int = LETTERS
 
 
 class Cards:

@@ -25,8 +25,9 @@ NAMES |= {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char"}
 NAMES |= {"uint8": "Byte", "bool": "Bool"}
 LOWER = {"bfloat16": "c10::BFloat16", "float16": "c10::Half", "float64": "double"}
 # Operations without a kernel for whole numbers, and what some say of it in words of their own.
-NO_KERNEL = ("softmax", "log_softmax", "gelu", "silu", "layer_norm", "rms_norm", "softplus", "elu")
-OF_FRACTIONS = dict.fromkeys(NO_KERNEL, "")
+KERNELS = dict.fromkeys(("softmax", "log_softmax", "cross_entropy"), "host_softmax")
+KERNELS |= {e: e for e in ("gelu", "silu", "layer_norm", "rms_norm", "softplus", "elu")}
+OF_FRACTIONS = dict.fromkeys(KERNELS, "")
 SPREAD = "std and var only support floating point and complex dtypes"
 OF_FRACTIONS |= {"var": SPREAD, "std": SPREAD}
 OF_FRACTIONS["mean"] = (
@@ -143,7 +144,7 @@ def of_fractions(name: str, x: Tensor) -> None:
         found, words = scalar_name(x.dtype), OF_FRACTIONS[name]
         if words:
             raise Refused(words.format(found))
-        raise Refused(f"\"{name}\" not implemented for '{found}'", NotImplementedError)
+        raise Refused(f"\"{KERNELS[name]}\" not implemented for '{found}'", NotImplementedError)
 
 
 def normalized_over(

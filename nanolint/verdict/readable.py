@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.interpreter.values import INSTALLED, Unread
 from nanolint.recording.recording import FREE, asks, recorded
 from nanolint.run.coverage import SPLIT_GRAPH
+from nanolint.run.downloads import LETTERED, MOST_LETTERS
 from nanolint.run.program import BATCH, CONTEXT, PASSES, ReadScript
 from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
 from nanolint.run.stop import Stop
@@ -55,8 +56,17 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
                     return again
         return _unread(resolution, error)
     said = known.said
-    doubts = [*read.doubts, *(Doubt(Subject.PIECE, each) for each in said.assumed)]
+    lettered = [each for each in said.assumed if each.startswith(LETTERED)]
+    assumed = [each for each in said.assumed if each not in lettered]
+    doubts = [*read.doubts, *(Doubt(Subject.PIECE, each) for each in assumed)]
     left_open = read.left_open
+    if lettered and target is not None and _fits_most(run, target):
+        left_open = (
+            *left_open,
+            *(f"{each}; it fits with up to {MOST_LETTERS:,}" for each in lettered),
+        )
+    else:
+        doubts += (Doubt(Subject.VOCABULARY, each) for each in lettered)
     if target is not None and said.is_bound and not _differ(run, known, target):
         left_open = (*left_open, *said.doubts)
     else:
@@ -66,6 +76,17 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     stop = None if said.stop is None else Stop.read(said.stop)
     run = _told(run, script, said.trained)
     return replace(read, run=run, stop=stop, doubts=ordered(doubts), left_open=left_open)
+
+
+def _fits_most(run: Run, target: Machine) -> bool:
+    """Whether a run of a text that is not here fits with as many characters as any has."""
+    assert isinstance(run.program, ReadScript)
+    try:
+        return is_comfortable(
+            replace(run, program=replace(run.program, letters=MOST_LETTERS)), target
+        )
+    except Unread:
+        return False
 
 
 def _told(run: Run, script: ReadScript, trained: tuple[int, ...]) -> Run:

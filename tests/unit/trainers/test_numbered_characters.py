@@ -61,6 +61,25 @@ def test_characters_may_be_numbered_in_other_words(tmp_path: Path, before: str, 
     assert more in range(1025)
 
 
+def test_a_text_that_is_not_here(tmp_path: Path) -> None:
+    """It fits, however many characters the text has; on a small card that decides."""
+    found = explained(tmp_path, SCRIPT, card="rtx-4090")
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    (left,) = found["left_open"]
+    assert "characters of words.txt (train.py:6)" in left
+    at_most = explained(tmp_path, SCRIPT, "--set", "vocab_size=8192", card="rtx-4090")
+    assert (at_most["trust"], at_most["left_open"]) == ("read", [])
+    small = explained(tmp_path, SCRIPT, card="0.2GiB")
+    assert [each.partition(" of ")[2] for each in small["doubts"]] == ["words.txt (train.py:6)"]
+
+
+def test_its_run_is_that_of_a_text_with_as_many(tmp_path: Path) -> None:
+    missing = explained(tmp_path, SCRIPT)["peak"]
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + 67))) * 40
+    (tmp_path / "words.txt").write_text(text, encoding="utf-8")
+    assert explained(tmp_path, SCRIPT)["peak"] == missing
+
+
 @pytest.mark.parametrize("has_another", [False, True])
 def test_a_text_lies_where_the_script_is_run(tmp_path: Path, has_another: bool) -> None:
     """In a folder above the script's; of two that differ nobody knows which one it is."""
@@ -70,4 +89,4 @@ def test_a_text_lies_where_the_script_is_run(tmp_path: Path, has_another: bool) 
     inner.mkdir()
     if has_another:
         (inner / "words.txt").write_text(f"{TEXT}0123456789", encoding="utf-8")
-    assert (explained(inner, SCRIPT)["trust"] == "read") is not has_another
+    assert bool(explained(inner, SCRIPT)["left_open"]) is has_another

@@ -95,10 +95,10 @@ def test_characters_of_a_text_that_is_here_are_counted(
 
 def test_those_of_a_text_that_is_not_here_are_not(tmp_path: Path) -> None:
     found = explained(tmp_path, HEAD + CHARACTERS + BY_CHANCE + NET + LOOP)
-    assert found["trust"] == "unknown"
+    assert len(found["left_open"]) == 1
     downloaded = "# wget .../tinyshakespeare/input.txt\n"
     script = HEAD + downloaded + CHARACTERS.replace("Path('data') / ", "Path('.') / ")
-    assert explained(tmp_path, script + BY_CHANCE + NET + LOOP)["trust"] == "read"
+    assert explained(tmp_path, script + BY_CHANCE + NET + LOOP)["left_open"] == []
 
 
 WINDOWS = """

@@ -110,9 +110,17 @@ def test_named_parameters(setup: Setup, tmp_path: Path) -> None:
         ("from torch.nn import Linea", "ImportError: cannot import name 'Linea' from 'torch.nn'"),
         ("rows = []; rows.appendd(1)", "'list' object has no attribute 'appendd'"),
         ("{}.itmes()", "'dict' object has no attribute 'itmes'"),
+        ('"loss " + 3', 'can only concatenate str (not "int") to str'),
+        ("(1, 2) // 2", "unsupported operand type(s) for //: 'tuple' and 'int'"),
+        (
+            "class A(nn.Module):\n    def __init__(self):\n        super().__init_()\nA()",
+            "'super' object has no attribute '__init_'",
+        ),
+        ("torch.randint(2, 2, (3,))", "'from' to be less than 'to', but got from=2 >= to=2"),
+        ("# no global name\nnothing", "NameError: name 'nothing' is not defined"),
     ],
 )
-def test_a_name_of_pytorch_or_python_misspelt(
+def test_what_python_or_pytorch_refuses(
     line: str, message: str, setup: Setup, tmp_path: Path
 ) -> None:
     assert [each.endswith(message) for each in said(setup, tmp_path, line)] == [True]
