@@ -204,7 +204,8 @@ class Class:
             next((each.unknown for each in self.mro[1:] if each.unknown is not None), None),
         )
         self.tell: Callable[[], None] | None = None  # what is called where it is made use of
-        self.is_module = any(each.name == "Module" for each in self.mro)  # its objects are
+        # Whether its objects are modules of PyTorch's: a program may have a Module of its own.
+        self.is_module = any(e.name == "Module" and not e.module.path for e in self.mro)
 
     def __repr__(self) -> str:
         return f"<class {self.name}>"

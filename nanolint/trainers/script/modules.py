@@ -18,7 +18,7 @@ from nanolint.source.python import nodes, of_node
 from nanolint.trainers.nanogpt.reading import read_source, syntax_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from nanolint.source.settings_text import Node
@@ -93,16 +93,23 @@ def source_of(path: Path | None, name: str, text: str) -> Source:
 
 def roots_of(script: Path) -> tuple[Path, ...]:
     """The folders in which a script's own modules are looked for: its folder, then those above, up
-    to the repository's; ``python -m package.script`` is run from one of them."""
-    found = []
+    to the repository's. If it imports from a package that it lies in, ``python -m package.script``
+    runs it from the folder of that package, which comes first then."""
+    found: list[Path] = []
     for folder in script.absolute().parents:
         found.append(folder)
         if exists(folder / ".git") or exists(folder / "pyproject.toml") or len(found) == 4:
             break
+    inside = {each.name: each.parent for each in found[:-1]}
+    for name in _imported(script):
+        above = inside.get(name.partition(".")[0])
+        if above and find_module(name, [above], None) and not find_module(name, found[:1], None):
+            found = list(dict.fromkeys([above, *found]))
+            break
     return (*found, *(inner for each in found for inner in installed_from(each)))
 
 
-def find_module(name: str, roots: tuple[Path, ...], around: Path | None) -> Path | None:
+def find_module(name: str, roots: Sequence[Path], around: Path | None) -> Path | None:
     """The file of the module ``name``, None where it is none of the project's.
 
     ``around`` is the file that imports it, for names that begin with dots.
@@ -133,6 +140,11 @@ def imports(path: Path) -> Iterator[str]:
             yield package
             dot = "" if package.endswith(".") else "."
             yield from (f"{package}{dot}{each.name}" for each in node.names)
+
+
+@memo
+def _imported(script: Path) -> tuple[str, ...]:
+    return tuple(imports(script))
 
 
 def read_module(path: Path, name: str) -> Source | None:

@@ -64,3 +64,46 @@ def test_a_script_started_as_a_file_has_no_package(
     assert (told["peak"] is not None) == runs
     if not runs:
         assert told["unresolved"][0]["reason"].startswith("the script raises ImportError")
+
+
+def test_a_script_that_imports_from_its_own_package_is_run_from_above(tmp_path: Path) -> None:
+    """``python -m net.train``: ``utils`` is the folder next to the package, not the one in it."""
+    (tmp_path / ".git").mkdir()
+    loop = TRAIN[TRAIN.index("optimizer") :]
+    imports = "import torch\nfrom utils.sizes import N\nfrom net import net as model\n"
+    for name, text in (
+        ("utils/sizes.py", "N = 64\n"),
+        ("net/utils/sizes.py", "M = 1\n"),
+        ("net/net.py", MODEL),
+        ("net/train.py", imports + loop),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    script = str(tmp_path / "net" / "train.py")
+    assert "NL607" not in nanolint("check", "--gpu", "rtx-4090", script).out
+
+
+OWN = """
+import numpy as np
+class Module:
+    def parameters(self):
+        return [each for part in vars(self).values() for each in part.parameters()]
+class Weight(Module):
+    def __init__(self, n):
+        self.value = np.zeros(n)
+    def parameters(self):
+        return [self]
+class Net(Module):
+    def __init__(self):
+        self.one = Weight(3)
+net = Net()
+for step in range(3):
+    loss = Weight(1)
+    loss.backward()
+"""
+
+
+def test_a_module_of_the_scripts_own_is_none_of_pytorchs(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(OWN, "utf-8")
+    said = nanolint("check", "--gpu", "rtx-4090", str(tmp_path / "train.py")).out
+    assert "before Module.__init__()" not in said
