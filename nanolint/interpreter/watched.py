@@ -26,6 +26,7 @@ from nanolint.tape.symbolic import plain as unnoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.values import Place, Value
     from nanolint.tensors.device import Asked, Card
     from nanolint.tensors.tensor import Rows
@@ -226,6 +227,25 @@ class Real(Unknown):
     def __init__(self, reason: str, place: Place, *, is_square: bool = False) -> None:
         super().__init__(reason, place)
         self.is_square = is_square
+
+
+class Size(Unknown):
+    """A size that only a run tells: ``value`` stands for it if memory follows from it, which
+    ``assumed`` says."""
+
+    __slots__ = ("assumed", "value")
+
+    def __init__(self, of: Unknown, value: int, assumed: str) -> None:
+        super().__init__(of.reason, of.place)
+        self.value = value
+        self.assumed = assumed
+
+
+def taken(machine: Machine, size: Size) -> int:
+    """The number that stands for a size, from here on among the assumptions."""
+    machine.card.tape.assume(size.assumed)
+    machine.made_up.numbers.add(size.value)
+    return size.value
 
 
 ANY = 1.5

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 SHAKESPEARE = "tinyshakespeare/input.txt"
 CHARACTERS = "\n !$&',-.3:;?" + ascii_uppercase + ascii_lowercase
 COUNT = 1_115_394
-# Different characters of a text that is not here. The number is no other's: it is a prime. Few
-# texts have more than the most: GB 2312 has 7,445.
+# Vocabularies that are not here, as they are taken to be and as they are at most: the different
+# characters of a text (a number that is no other's; GB 2312 has 7,445), and a tokenizer's tokens
+# (GPT-2's, and Gemma 3's).
 LETTERS, MOST_LETTERS = 67, 8192
-LETTERED = f"assuming {LETTERS} different characters"
+TOKENS, MOST_TOKENS = 50_257, 262_144
+ASSUMED = "assuming a vocabulary of"
 
 
 # tiktoken_ext/openai_public.py: `explicit_n_vocab`, else the largest special token and one.

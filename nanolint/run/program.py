@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.regex import lazily
-from nanolint.run.downloads import LETTERS
 
 if TYPE_CHECKING:
     from nanolint.run.described import Loaded
@@ -102,8 +101,8 @@ class ReadScript:
     the fields of the run that its text does not say and its reading tells. ``loaded``
     is what it reads of a checkpoint that it goes on from; ``saved`` are settings in it by their
     names, where it is taken for one that a run of these settings made. ``cards`` is how many the
-    machine has, None if nobody says it. ``is_module``: ``python -m`` starts it. ``letters`` is how
-    many different characters a text is taken to have that is not here.
+    machine has, None if nobody says it. ``is_module``: ``python -m`` starts it. ``widest``:
+    vocabularies that are not here are as large as any.
     """
 
     modules: tuple[SourceText, ...]
@@ -123,7 +122,7 @@ class ReadScript:
     saved: tuple[tuple[str, Plain], ...] = ()
     cards: int | None = None
     is_module: bool = False
-    letters: int = LETTERS
+    widest: bool = False
 
     @property
     def follows(self) -> frozenset[str]:

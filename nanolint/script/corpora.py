@@ -13,8 +13,18 @@ from typing import TYPE_CHECKING
 
 from nanolint.interpreter.expressions import MANY
 from nanolint.interpreter.values import Instance, Namespace, Native, Unknown, Unread, silent
-from nanolint.interpreter.watched import Index
-from nanolint.run.downloads import CHARACTERS, COUNT, LETTERED, SHAKESPEARE, letters
+from nanolint.interpreter.watched import Index, Size, taken
+from nanolint.run.downloads import (
+    ASSUMED,
+    CHARACTERS,
+    COUNT,
+    LETTERS,
+    MOST_LETTERS,
+    MOST_TOKENS,
+    SHAKESPEARE,
+    letters,
+)
+from nanolint.run.downloads import TOKENS as OF_GPT2
 from nanolint.script import settings
 from nanolint.script.arrays import LOADS, TOKENS, are_numbers, is_tokens
 from nanolint.script.chances import DATA
@@ -72,10 +82,19 @@ def assumed(machine: Script, text: Text) -> str:
     """The characters of a text that is not here: as many as the vocabulary has, if that is said."""
     count = machine.around.vocabulary
     if count is None:
-        count = machine.around.letters
-        machine.made_up.numbers.add(count)
-        machine.card.tape.assume(f"{LETTERED} of {text.path or 'a text'} ({machine.place})")
+        what = f"{LETTERS} characters, {MOST_LETTERS:,} at most, for {text.path or 'a text'}"
+        count = MOST_LETTERS if machine.around.widest else LETTERS
+        count = taken(machine, Size(text, count, f"{ASSUMED} {what} ({machine.place})"))
     return letters(count)
+
+
+def of_tokenizer(machine: Script, owner: Unknown) -> int | Size:
+    """How many tokens a tokenizer has that is not here."""
+    if machine.around.vocabulary is not None:
+        return machine.around.vocabulary
+    what = f"{OF_GPT2:,} tokens, {MOST_TOKENS:,} at most, for a tokenizer"
+    count = MOST_TOKENS if machine.around.widest else OF_GPT2
+    return Size(owner, count, f"{ASSUMED} {what} ({owner.place})")
 
 
 def of_content(place: Place, content: str) -> Text:

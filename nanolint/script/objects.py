@@ -21,7 +21,7 @@ from nanolint.interpreter.values import (
     Unknown,
     silent,
 )
-from nanolint.interpreter.watched import ANY, Draws, Index, Real, Window, worked_out
+from nanolint.interpreter.watched import ANY, Draws, Index, Real, Size, Window, worked_out
 from nanolint.script import (
     arrays,
     corpora,
@@ -137,6 +137,11 @@ class Values(Interpreter, Script):
         return super().convert(kind, arguments, keywords)
 
     def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
+        if isinstance(left, Size) or isinstance(right, Size):
+            one, other = (e.value if isinstance(e, Size) else e for e in (left, right))
+            size = left if isinstance(left, Size) else right
+            found = super().binary(op, one, other) if type(one) is type(other) is int else None
+            return Size(size, found, size.assumed) if type(found) is int else size.bare()
         if isinstance(left, Index) and type(right) is int:
             if isinstance(op, (ast.Add, ast.Sub)):
                 return left.shifted(right if isinstance(op, ast.Add) else -right)
@@ -239,6 +244,8 @@ class Values(Interpreter, Script):
         known = value.length if isinstance(value, tokenizers.Tokenizer) else None
         known = value.size if isinstance(value, tokenizers.Processor) else known
         known = value.count if isinstance(value, corpora.Text) else known
+        if known is None and isinstance(value, tokenizers.KINDS):
+            return corpora.of_tokenizer(self, value)
         return super().length(value) if known is None else known
 
     def compare(self, op: ast.cmpop, left: Value, right: Value) -> Value:

@@ -15,7 +15,7 @@ from nanolint.interpreter.exceptions import CATCHABLE, callers_of, uncollected
 from nanolint.interpreter.torch.modules import is_module
 from nanolint.interpreter.values import Instance, Place, Raised, Unread
 from nanolint.interpreter.watched import given
-from nanolint.run.downloads import LETTERED
+from nanolint.run.downloads import ASSUMED
 from nanolint.run.program import BATCH, PASSES
 from nanolint.run.stop import Cause, Line, Stop, quoted
 from nanolint.script import later
@@ -163,7 +163,7 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     """How the program fails; None if that may rest on what is not known."""
     cause, words = cause_of(error), str(error).partition("\n")[0]
     tape, made_up = machine.card.tape, machine.made_up
-    assumed = [each for each in tape.assumed if not each.startswith(LETTERED)]
+    assumed = [each for each in tape.assumed if not each.startswith(ASSUMED)]
     if assumed or tape.doubts or machine.doubts or made_up.is_lost:
         return None
     if any(made_up.has(int(each)) for each in re.findall(r"\d+", words)):
@@ -282,7 +282,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         saved=program.saved,
         cards=program.cards,
         is_module=program.is_module,
-        letters=program.letters,
+        widest=program.widest,
     )
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.interpreter.certain import certain
-from nanolint.run.downloads import LETTERS
 from nanolint.tape.torch import COLLECTIVES_HOLD_SINCE, NCCL2_SINCE
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class Surroundings:
     one that is compiled. ``last_step`` is the number of the last step, if that is known.
     ``refuses_float8`` is why the card has no products of 8-bit numbers. ``loaded`` is what is read
     of a checkpoint. ``cards`` is how many the machine has, None if nobody says it. ``is_module``:
-    ``python -m`` starts the script. ``letters`` is how many characters a text has that is not here.
+    ``python -m`` starts the script. ``widest``: vocabularies that are not here are as large as any.
     """
 
     words: tuple[tuple[str, Plain | NotKnown], ...]
@@ -57,7 +56,7 @@ class Surroundings:
     saved: tuple[tuple[str, Plain], ...] = ()
     cards: int | None = None
     is_module: bool = False
-    letters: int = LETTERS
+    widest: bool = False
 
 
 class Cards:

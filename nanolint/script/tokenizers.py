@@ -17,6 +17,7 @@ from nanolint.run.downloads import CLASSES, GROWS, LENGTH, SIZES, vocabulary_of
 from nanolint.script import files, settings, training
 from nanolint.script.arrays import Loaded
 from nanolint.script.chances import DATA
+from nanolint.script.corpora import of_tokenizer
 from nanolint.tensors.dtypes import INT64
 from nanolint.tensors.tensor import empty
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
@@ -57,8 +58,7 @@ def attribute_of_pieces(machine: Script, owner: Processor, name: str) -> Value:
 
 
 def _size(machine: Script, owner: Processor) -> Value:
-    unknown = machine.unknown("how many pieces a tokenizer has")
-    return unknown if owner.size is None else owner.size
+    return of_tokenizer(machine, owner) if owner.size is None else owner.size
 
 
 def package(machine: Script) -> Namespace:
@@ -101,10 +101,10 @@ def attribute_of(machine: Script, owner: Tokenizer | Processor, name: str) -> Va
     """Returns an attribute of a tokenizer."""
     if isinstance(owner, Processor):
         return attribute_of_pieces(machine, owner, name)
-    if name in SIZES and owner.size is not None:
-        return owner.size
-    if name == "get_vocab_size" and owner.length is not None:
-        return Native(name, partial(_counted, owner), plain=False)
+    if name in SIZES:
+        return of_tokenizer(machine, owner) if owner.size is None else owner.size
+    if name == "get_vocab_size":
+        return Native(name, partial(_counted, machine, owner), plain=False)
     if name == "max_token_value" and owner.size is not None:
         return owner.size - 1
     if name.endswith(OF_TOKENS):
@@ -132,8 +132,9 @@ def settle(owner: Tokenizer | Processor, name: str, size: Value) -> None:
         owner.length = size
 
 
-def _counted(owner: Tokenizer, with_added_tokens: Value = True) -> Value:
-    return owner.length if with_added_tokens is True else owner.size
+def _counted(machine: Script, owner: Tokenizer, with_added_tokens: Value = True) -> Value:
+    count = owner.length if with_added_tokens is True else owner.size
+    return of_tokenizer(machine, owner) if count is None else count
 
 
 def encoded(

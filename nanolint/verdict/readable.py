@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.interpreter.values import INSTALLED, Unread
 from nanolint.recording.recording import FREE, asks, recorded
 from nanolint.run.coverage import SPLIT_GRAPH
-from nanolint.run.downloads import LETTERED, MOST_LETTERS
+from nanolint.run.downloads import ASSUMED
 from nanolint.run.program import BATCH, CONTEXT, PASSES, ReadScript
 from nanolint.run.settled import MEMORY, THE_RUN, Unresolved
 from nanolint.run.stop import Stop
@@ -56,17 +56,17 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
                     return again
         return _unread(resolution, error)
     said = known.said
-    lettered = [each for each in said.assumed if each.startswith(LETTERED)]
-    assumed = [each for each in said.assumed if each not in lettered]
+    vocabularies = [each for each in said.assumed if each.startswith(ASSUMED)]
+    assumed = [each for each in said.assumed if each not in vocabularies]
     doubts = [*read.doubts, *(Doubt(Subject.PIECE, each) for each in assumed)]
     left_open = read.left_open
-    if lettered and target is not None and _fits_most(run, target):
+    if vocabularies and target is not None and _fits_most(run, target):
         left_open = (
             *left_open,
-            *(f"{each}; it fits with up to {MOST_LETTERS:,}" for each in lettered),
+            *(f"{each}: it fits either way" for each in vocabularies),
         )
     else:
-        doubts += (Doubt(Subject.VOCABULARY, each) for each in lettered)
+        doubts += (Doubt(Subject.VOCABULARY, each) for each in vocabularies)
     if target is not None and said.is_bound and not _differ(run, known, target):
         left_open = (*left_open, *said.doubts)
     else:
@@ -79,12 +79,10 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
 
 
 def _fits_most(run: Run, target: Machine) -> bool:
-    """Whether a run of a text that is not here fits with as many characters as any has."""
+    """Whether it fits if vocabularies that are not here are as large as any."""
     assert isinstance(run.program, ReadScript)
     try:
-        return is_comfortable(
-            replace(run, program=replace(run.program, letters=MOST_LETTERS)), target
-        )
+        return is_comfortable(replace(run, program=replace(run.program, widest=True)), target)
     except Unread:
         return False
 

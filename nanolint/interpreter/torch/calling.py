@@ -10,7 +10,7 @@ from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.listening import TOLD
 from nanolint.interpreter.torch.signatures import is_misspelt
 from nanolint.interpreter.values import Native, Unknown
-from nanolint.interpreter.watched import ANY, Real
+from nanolint.interpreter.watched import ANY, Real, Size, taken
 from nanolint.run.stop import Cause
 from nanolint.tensors import held, refusing
 from nanolint.tensors.autograd import write
@@ -86,6 +86,10 @@ def operation(
         arguments = tuple(ANY if isinstance(each, Real) else each for each in arguments)
     for each in (*arguments, *options.values()):
         for part in each if isinstance(each, (tuple, list)) else (each,):
+            if isinstance(part, Size):
+                options = {key: _taken(machine, one) for key, one in options.items()}
+                arguments = tuple(_taken(machine, one) for one in arguments)
+                return operation(machine, name, function, arguments, options)
             if isinstance(part, Unknown):
                 raise part.unread()
     _on_one_device(machine, name, (*arguments, *options.values()))
@@ -128,6 +132,13 @@ def operation(
     except (TypeError, ValueError, IndexError, AttributeError) as error:
         text = str(error).partition("\n")[0]
         raise machine.unread(f"{name} is not known for these arguments: {text}") from error
+
+
+def _taken(machine: Machine, value: Value) -> Value:
+    """The value with the numbers that stand for sizes."""
+    if type(value) is tuple or type(value) is list:
+        return type(value)(_taken(machine, each) for each in value)
+    return taken(machine, value) if isinstance(value, Size) else value
 
 
 def _without_turns(name: str, arguments: tuple[Value, ...]) -> tuple[Value, ...]:

@@ -66,11 +66,11 @@ def test_a_text_that_is_not_here(tmp_path: Path) -> None:
     found = explained(tmp_path, SCRIPT, card="rtx-4090")
     assert (found["trust"], found["doubts"]) == ("read", [])
     (left,) = found["left_open"]
-    assert "characters of words.txt (train.py:6)" in left
+    assert "for words.txt (train.py:6)" in left
     at_most = explained(tmp_path, SCRIPT, "--set", "vocab_size=8192", card="rtx-4090")
     assert (at_most["trust"], at_most["left_open"]) == ("read", [])
     small = explained(tmp_path, SCRIPT, card="0.2GiB")
-    assert [each.partition(" of ")[2] for each in small["doubts"]] == ["words.txt (train.py:6)"]
+    assert [each.partition(" for ")[2] for each in small["doubts"]] == ["words.txt (train.py:6)"]
 
 
 def test_its_run_is_that_of_a_text_with_as_many(tmp_path: Path) -> None:
