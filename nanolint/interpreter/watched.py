@@ -26,7 +26,6 @@ from nanolint.tape.symbolic import plain as unnoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from nanolint.interpreter.machine import Machine
     from nanolint.interpreter.values import Place, Value
     from nanolint.tensors.device import Asked, Card
     from nanolint.tensors.tensor import Rows
@@ -239,13 +238,6 @@ class Size(Unknown):
         super().__init__(of.reason, of.place)
         self.value = value
         self.assumed = assumed
-
-
-def taken(machine: Machine, size: Size) -> int:
-    """The number that stands for a size, from here on among the assumptions."""
-    machine.card.tape.assume(size.assumed)
-    machine.made_up.numbers.add(size.value)
-    return size.value
 
 
 ANY = 1.5

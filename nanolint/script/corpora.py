@@ -12,8 +12,9 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.expressions import MANY
+from nanolint.interpreter.torch.calling import taken
 from nanolint.interpreter.values import Instance, Namespace, Native, Unknown, Unread, silent
-from nanolint.interpreter.watched import Index, Size, taken
+from nanolint.interpreter.watched import Index, Size
 from nanolint.run.downloads import (
     ASSUMED,
     CHARACTERS,
@@ -84,7 +85,7 @@ def assumed(machine: Script, text: Text) -> str:
     if count is None:
         what = f"{LETTERS} characters, {MOST_LETTERS:,} at most, for {text.path or 'a text'}"
         count = MOST_LETTERS if machine.around.widest else LETTERS
-        count = taken(machine, Size(text, count, f"{ASSUMED} {what} ({machine.place})"))
+        taken(machine, Size(text, count, f"{ASSUMED} {what} ({machine.place})"))
     return letters(count)
 
 

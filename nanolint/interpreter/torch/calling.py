@@ -10,7 +10,7 @@ from nanolint.interpreter.counted import plain as unnoted
 from nanolint.interpreter.listening import TOLD
 from nanolint.interpreter.torch.signatures import is_misspelt
 from nanolint.interpreter.values import Native, Unknown
-from nanolint.interpreter.watched import ANY, Real, Size, taken
+from nanolint.interpreter.watched import ANY, Real, Size
 from nanolint.run.stop import Cause
 from nanolint.tensors import held, refusing
 from nanolint.tensors.autograd import write
@@ -87,8 +87,8 @@ def operation(
     for each in (*arguments, *options.values()):
         for part in each if isinstance(each, (tuple, list)) else (each,):
             if isinstance(part, Size):
-                options = {key: _taken(machine, one) for key, one in options.items()}
-                arguments = tuple(_taken(machine, one) for one in arguments)
+                options = {key: taken(machine, one) for key, one in options.items()}
+                arguments = tuple(taken(machine, one) for one in arguments)
                 return operation(machine, name, function, arguments, options)
             if isinstance(part, Unknown):
                 raise part.unread()
@@ -134,11 +134,15 @@ def operation(
         raise machine.unread(f"{name} is not known for these arguments: {text}") from error
 
 
-def _taken(machine: Machine, value: Value) -> Value:
-    """The value with the numbers that stand for sizes."""
+def taken(machine: Machine, value: Value) -> Value:
+    """The value with numbers that stand for its sizes, from here on among the assumptions."""
     if type(value) is tuple or type(value) is list:
-        return type(value)(_taken(machine, each) for each in value)
-    return taken(machine, value) if isinstance(value, Size) else value
+        return type(value)(taken(machine, each) for each in value)
+    if isinstance(value, Size):
+        machine.card.tape.assume(value.assumed)
+        machine.made_up.numbers.add(value.value)
+        return value.value
+    return value
 
 
 def _without_turns(name: str, arguments: tuple[Value, ...]) -> tuple[Value, ...]:
