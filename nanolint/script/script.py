@@ -13,7 +13,7 @@ from nanolint.interpreter import origins
 from nanolint.interpreter.certain import blamed_by, cause_of, is_certain, is_certain_anywhere
 from nanolint.interpreter.exceptions import CATCHABLE, callers_of, uncollected
 from nanolint.interpreter.torch.modules import is_module
-from nanolint.interpreter.values import Instance, Place, Raised, Unread
+from nanolint.interpreter.values import ON_HOST, Instance, Place, Raised, Unread
 from nanolint.interpreter.watched import given
 from nanolint.run.downloads import ASSUMED
 from nanolint.run.program import BATCH, PASSES
@@ -137,7 +137,9 @@ def _read(
             why = f"nothing tells {run.world_size} processes apart: all may use one card"
             machine.doubts.append(why)
         if run.on_gpu and not _trains(device.tape):
-            raise machine.unread("nothing is trained on the card")
+            raise machine.unread(
+                "nothing is trained on the card" if device.tape.events else ON_HOST
+            )
         if not run.on_gpu and device.tape.events:
             raise machine.unread(f"the script uses a card, but device is {run.device!r}")
     if not machine.stood.issuperset(symbols):
