@@ -26,6 +26,7 @@ MADE_BY = "_nanolint_made_by"  # the same: what a decorator makes of it, which i
 READ = object()  # in place of what a call returns: it has to be read
 CONTENTS = "the contents of a tensor"  # why a number or a truth is not known
 ON_HOST = "the script trains on the CPU"
+EXISTS = "whether a file exists"
 INSTALLED = "whether a package is installed"  # and why what is imported under ``try`` is not
 NOT_COMPILED = "_torchdynamo_disable"  # an attribute of functions, as torch._dynamo sets it
 

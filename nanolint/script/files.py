@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 
 from nanolint.interpreter.copies import copied
 from nanolint.interpreter.exceptions import CATCHABLE
-from nanolint.interpreter.values import Class, Instance, Namespace, Native, Raised, Unknown, Unread
+from nanolint.interpreter.values import (
+    EXISTS,
+    Class,
+    Instance,
+    Namespace,
+    Native,
+    Raised,
+    Unknown,
+    Unread,
+)
 from nanolint.run.program import CHECKPOINTS, SAVED
 from nanolint.script.corpora import Text
 from nanolint.script.phases import Finished
@@ -160,7 +169,7 @@ def paths(machine: Script) -> Namespace:
         if machine.around.fresh and _is_checkpoint(path):
             machine.presumes = True
             return False
-        return machine.unknown("whether a file exists")
+        return machine.unknown(EXISTS)
 
     known = ("basename", "dirname", "split", "splitext", "normpath")
     names: dict[str, Value] = {name: Native(name, getattr(posixpath, name)) for name in known}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.interpreter.exceptions import CATCHABLE, let_go
-from nanolint.interpreter.values import CONTENTS, Unknown, Unread
+from nanolint.interpreter.values import CONTENTS, EXISTS, Unknown, Unread
+from nanolint.interpreter.watched import Size
 from nanolint.script import alike, checked, finite
 from nanolint.script.changes import filled, jumps, leaves, stored
 from nanolint.script.deciding import Branch
@@ -134,6 +136,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         raise why.unread()
     start = machine.card.tape.mark()
     before = {name: frame.find(name) for name in stored(node)}
+    sizes = list(_sizes(machine, node, frame)) if why.reason == EXISTS else []
     dumped, printed = dict(machine.dumped), machine.printed.mark()
     with machine.teller.unsure(node):
         are_read = [_attempt(machine, body, frame) for body in (node.body, node.orelse)]
@@ -159,7 +162,22 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     forget_all(machine, node, frame, why)
     for name, value in after.items():
         frame.store(name, value)
+    for target, size in sizes if not node.orelse else ():
+        assumed = f"assuming that a file is not here ({why.place})"
+        machine.assign(target, Size(why, size, assumed), frame)
     return None
+
+
+def _sizes(machine: Script, node: ast.If, frame: Frame) -> Iterator[tuple[ast.expr, int]]:
+    """The whole numbers that a branch sets anew, each as it is without the branch."""
+    for each in (inner for statement in node.body for inner in ast.walk(statement)):
+        for target in each.targets if isinstance(each, ast.Assign) else ():
+            owner = target.value if isinstance(target, ast.Attribute) else target
+            if isinstance(owner, ast.Name):
+                with suppress(*CATCHABLE, Unread):
+                    value = machine.evaluate(target, frame)
+                    if type(value) is int:
+                        yield target, value
 
 
 def _ends(node: ast.If) -> bool | None:

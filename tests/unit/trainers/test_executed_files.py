@@ -57,7 +57,7 @@ def test_a_device_that_it_sets_is_the_scripts(tmp_path: Path) -> None:
     own = OWN.format(runs=f"device = 'cuda'\n{RUNS}")
     text = BASE.replace(SIZES, own).replace("\ndevice = 'cuda'\nmodel", "\nmodel")
     ran(tmp_path, "", f"{SMALL}device = 'cpu'\n")
-    assert explained(tmp_path, text)["trust"] == "unknown"
+    assert explained(tmp_path, text)["run"]["device"] == "cpu"
 
 
 @pytest.mark.parametrize(

@@ -498,3 +498,21 @@ def test_a_loop_that_another_module_has_is_a_run_of_the_program_that_calls_it(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.sh").write_text("python train.py\n")
     assert "fits RTX 4090" in nanolint("run.sh", "--gpu=rtx-4090").out
+
+
+@pytest.mark.parametrize(
+    "kept", ["V = {}", "class Sizes: pass\nsizes = Sizes()\nsizes.V = 512\n{}\nV = sizes.V"]
+)
+def test_a_size_that_a_file_may_set_is_the_one_without_it(tmp_path: Path, kept: str) -> None:
+    """A number in doubt; if nothing hangs on the file, there is none."""
+    name = "V" if kept.startswith("V") else "sizes.V"
+    sets = (
+        "import json, os\nif os.path.exists('meta.json'):\n"
+        f"    with open('meta.json') as file:\n        {name} = json.load(file)['V']"
+    )
+    before = sets if name == "V" else kept.format(sets)
+    found = read(tmp_path, before)
+    assert found["peak"]["allocated_bytes"] == PEAK
+    assert ["assuming that a file is not here" in each for each in found["doubts"]] == [True]
+    unused = read(tmp_path, before.replace(f"{name} = json", "other = json"))
+    assert (unused["trust"], unused["doubts"]) == ("read", [])
