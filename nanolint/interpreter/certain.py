@@ -23,7 +23,8 @@ OF_TENSORS = frozenset(
     {
         *("backward", "contiguous", "cpu", "cuda", "detach", "device", "dim", "dtype", "float"),
         *("item", "mean", "permute", "reshape", "shape", "size", "squeeze", "to", "transpose"),
-        *("unsqueeze", "view", "double", "half", "long", "int", "bool", "bfloat16"),
+        *("unsqueeze", "view", "double", "half", "long", "int", "bool", "bfloat16", "pin_memory"),
+        *("argmax", "expand", "flatten", "numpy", "softmax", "sum", "repeat", "requires_grad"),
     }
 )
 
