@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from nanolint.interpreter.certain import operands_of
 from nanolint.interpreter.exceptions import CALL
 from nanolint.interpreter.interpreter import parsed
 from nanolint.interpreter.scopes import Frame
+from nanolint.interpreter.torch.modules import is_module
 from nanolint.interpreter.values import Instance
 from nanolint.run.stop import quoted
 from nanolint.source.python import walked
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from nanolint.run.stop import Line
 
 
+# Names that sizes of tensors go by.
+SIZES = re.compile(r"^[A-Z]$|(?i:embd|embed|dim|hidden|head|block|batch|seq|context|vocab|width)")
+SMALL = 2  # so many elements anything may have
+
+
 class Names(NamedTuple):
     """The names of a call, or of a module, and the line that runs."""
 
@@ -30,12 +37,10 @@ class Names(NamedTuple):
     first: int  # the line that the function begins on
 
 
-def described(error: BaseException, names: Mapping[int, str]) -> tuple[str, ...]:
-    """The operands in words: ``GELU output (12, T 1024, 3072)``.
-
-    ``names`` are those of sizes; of two alike in one shape it is not known which is meant.
-    """
-    found = []
+def described(error: BaseException, main: Namespace) -> tuple[str, ...]:
+    """The operands in words: ``GELU output (12, T 1024, 3072)``. Sizes have names of ``main``; of
+    two alike in one shape it is not known which is meant."""
+    names, found = _sizes(main), []
     for each in operands_of(error):
         of_one = {
             size: names[size]
@@ -46,6 +51,17 @@ def described(error: BaseException, names: Mapping[int, str]) -> tuple[str, ...]
         kind = f" {each.dtype.name}" if "type" in str(error) else ""
         found.append(f"{each.role.label} ({sizes}){kind}")
     return tuple(found)
+
+
+def _sizes(main: Namespace) -> dict[int, str]:
+    """Sizes that the script has one name for, among its globals and in objects that they are."""
+    tables = [main.names]
+    tables += [e.attributes for e in tables[0].values() if type(e) is Instance and not is_module(e)]
+    found: dict[int, set[str]] = {}
+    for name, value in ((name, value) for table in tables for name, value in table.items()):
+        if type(value) is int and value > SMALL and SIZES.search(name):
+            found.setdefault(value, set()).add(name)
+    return {size: names.pop() for size, names in found.items() if len(names) == 1}
 
 
 def made(

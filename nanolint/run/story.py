@@ -54,6 +54,9 @@ class Fact(str, Enum):
     # (``learning_rate.py``), how often the schedule steps, if not once a step, and rates;
     # numbers: the steps of the run, and one in which something happens.
     RATE = "rate"
+    # A list that each turn of the loop appends a tensor of the card to. Words: "graph" if the
+    # tensor holds one, or empty; numbers: the bytes that a turn keeps, and how many turns.
+    GROWS = "grows"
     # A statement that cannot be read, and has nothing to do with the card. Words: why.
     UNREAD = "unread"
 

@@ -93,9 +93,8 @@ def of_tokenizer(machine: Script, owner: Unknown) -> int | Size:
     """How many tokens a tokenizer has that is not here."""
     if machine.around.vocabulary is not None:
         return machine.around.vocabulary
-    what = f"{OF_GPT2:,} tokens, {MOST_TOKENS:,} at most, for a tokenizer"
-    count = MOST_TOKENS if machine.around.widest else OF_GPT2
-    return Size(owner, count, f"{ASSUMED} {what} ({owner.place})")
+    what = f"{ASSUMED} {OF_GPT2:,} tokens, {MOST_TOKENS:,} at most, for a tokenizer ({owner.place})"
+    return Size(owner, MOST_TOKENS if machine.around.widest else OF_GPT2, what)
 
 
 def of_content(place: Place, content: str) -> Text:

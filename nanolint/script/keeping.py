@@ -6,11 +6,13 @@ tape, and let go of once the program lets go of what the turns that were read ha
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.libraries import Queue
+from nanolint.run.story import Fact, Told
 from nanolint.script.alike import freed_since
 from nanolint.script.counters import holders
 from nanolint.script.left import collected, is_bounded, line_of
@@ -20,7 +22,6 @@ from nanolint.tape.tape import Component, rounded
 from nanolint.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterator
 
     from nanolint.interpreter.scopes import Frame
@@ -197,8 +198,32 @@ class Keeping:
         turns = min([turns, *self._fills()])
         for size, count in blocks.items():
             self.put(size, count * turns)
+        if not is_bounded(self._node):
+            self._tell(bytes_of(blocks), turns)
         self._least = bytes_of(self.states[-1][1]) - 2 * bytes_of(blocks)
         return is_much or bool(blocks)
+
+    def _tell(self, nbytes: int, turns: int) -> None:
+        """Tells which statement keeps so many bytes of each turn, if a single list grows."""
+        card = self._machine.card
+        grown = [
+            (name, values[-1])
+            for _, names in holders(self._frame)
+            for name, values in list(names.items())
+            if type(values) is list
+            and len(values) >= REPEATED
+            and all(isinstance(e, Tensor) and e.device is card for e in values[-REPEATED:])
+        ]
+        if len(grown) != 1 or nbytes * turns <= LITTLE:
+            return
+        ((name, last),) = grown
+        nodes = list(ast.walk(self._node))
+        for each in nodes if not any(_sets(each, name) for each in nodes) else ():
+            if isinstance(each, ast.Call) and ast.unparse(each.func).endswith(f"{name}.append"):
+                place = ((self._frame.module.path, each.lineno),)
+                words = ("graph" if last.requires_grad else "",)
+                numbers = nbytes, self.states[-1][0] + turns + 2  # with the first and the last
+                self._machine.grown[place] = Told(Fact.GROWS, place, words=words, numbers=numbers)
 
     def _small(self, turns: int) -> int:
         """The bytes that each of the latest turns kept in small blocks."""
@@ -224,6 +249,14 @@ class Keeping:
             handle = tape.alloc(nbytes, "what each step keeps", Component.ACTIVATIONS)
             self._put_there.append(handle)
             self._sizes[rounded(nbytes)] += 1
+
+
+def _sets(node: ast.AST, name: str) -> bool:
+    """Whether a node binds a name, or a part of what it holds."""
+    if not isinstance(node, (ast.Name, ast.Subscript)) or isinstance(node.ctx, ast.Load):
+        return False
+    held = node.value if isinstance(node, ast.Subscript) else node
+    return ast.unparse(held).endswith(name)
 
 
 def bytes_of(blocks: Blocks) -> int:

@@ -162,8 +162,8 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     forget_all(machine, node, frame, why)
     for name, value in after.items():
         frame.store(name, value)
+    assumed = f"assuming that a file is not here ({why.place})"
     for target, size in sizes if not node.orelse else ():
-        assumed = f"assuming that a file is not here ({why.place})"
         machine.assign(target, Size(why, size, assumed), frame)
     return None
 

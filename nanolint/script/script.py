@@ -12,8 +12,7 @@ from nanolint.gpus.abilities import capability_of, has_bfloat16, refuses_float8
 from nanolint.interpreter import origins
 from nanolint.interpreter.certain import blamed_by, cause_of, is_certain, is_certain_anywhere
 from nanolint.interpreter.exceptions import CATCHABLE, callers_of, uncollected
-from nanolint.interpreter.torch.modules import is_module
-from nanolint.interpreter.values import ON_HOST, Instance, Place, Raised, Unread
+from nanolint.interpreter.values import ON_HOST, Place, Raised, Unread
 from nanolint.interpreter.watched import given
 from nanolint.run.downloads import ASSUMED
 from nanolint.run.program import BATCH, PASSES
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
     from nanolint.tensors.device import Device
 
 FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
-# Names that sizes of tensors go by.
-SIZES = re.compile(r"^[A-Z]$|(?i:embd|embed|dim|hidden|head|block|batch|seq|context|vocab|width)")
-SMALL = 2  # so many elements anything may have
 MUCH = 2  # a phase with less than half of the peak does not move it
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
 
@@ -146,7 +142,8 @@ def _read(
         raise NotSymbolic("a value of the run is taken from a text")
     device.tape.printed = machine.printed.lines
     device.tape.trained = machine.seen.trained
-    device.tape.story = machine.teller.story(machine.trees(), machine.executed)
+    told = machine.teller.story(machine.trees(), machine.executed)
+    device.tape.story = replace(told, entries=(*told.entries, *machine.grown.values()))
     device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
     more = _peaks_in_evaluation(device.tape, machine.at_most)
     device.tape.doubts += [more] if more else []
@@ -183,23 +180,12 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     ):
         return None
     name = error.value.cls.name if isinstance(error, Raised) else type(error).__name__
-    operands = origins.described(error, _names_of_sizes(machine)) if cause is Cause.OPERANDS else ()
+    operands = origins.described(error, machine.imported[MAIN]) if cause is Cause.OPERANDS else ()
     made = origins.made(machine, machine.imported[MAIN], error, operands, texts) if operands else ()
     when = machine.phases.when
     if when == BEFORE and machine.turns.outermost is not None:
         when = "in step 1" if machine.phases.learns else "in the evaluation before step 1"
     return Stop(cause, name, words, when, lines, operands, made)
-
-
-def _names_of_sizes(machine: Reader) -> dict[int, str]:
-    """Sizes that the script has one name for, among its globals and in objects that they are."""
-    tables = [machine.imported[MAIN].names]
-    tables += [e.attributes for e in tables[0].values() if type(e) is Instance and not is_module(e)]
-    found: dict[int, set[str]] = {}
-    for name, value in ((name, value) for table in tables for name, value in table.items()):
-        if type(value) is int and value > SMALL and SIZES.search(name):
-            found.setdefault(value, set()).add(name)
-    return {size: names.pop() for size, names in found.items() if len(names) == 1}
 
 
 def _hangs(error: BaseException, cause: Cause, lines: Iterable[Line]) -> bool:

@@ -62,6 +62,7 @@ _MODULES = {
     ),
     "training": (
         "eval_without_no_grad",
+        "memory_leak",
         "accumulated_loss_not_divided",
         "gradients_never_zeroed",
         "clip_before_unscale",
