@@ -11,7 +11,7 @@ def memory_leak(context: Context) -> Findings:
     """A list keeps tensors of each turn on the card until the run ends."""
     for each, lines in told(context, Fact.GROWS, of_parts=True):
         (of_graph,), (nbytes, turns) = each.words, each.numbers
-        what = "and the graph behind it " if of_graph else ""
+        what = "and its graph " if of_graph else ""
         yield found_at(
             context,
             lines,

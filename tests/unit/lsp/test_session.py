@@ -196,6 +196,9 @@ def test_what_a_module_makes_raise_stands_on_its_line(session: Session, tmp_path
     (found,) = document.judged.diagnostics
     line = document.text[found.span.start : found.span.end]
     assert (found.code, line) == ("NL601", "return self.head(self.rows(x))")
-    assert [(each.path.name, each.row) for each in found.holders] == [("train.py", 9)]
+    assert [(each.path.name, each.row) for each in found.holders] == [
+        ("train.py", 9),
+        ("model.py", 6),  # which makes the layer
+    ]
     session.change(document.uri, NET)
     assert codes(document) == set()

@@ -299,6 +299,10 @@ def test_a_description_that_no_program_writes_is_not_there(
     assert found["peak"] == explained(tmp_path, BY_CHANCE_ALONE.format(looks=""))["peak"]
 
 
-@pytest.mark.parametrize("prepares", ["", "pickle.dump(found, open('meta.pkl', 'wb'))"])
-def test_one_that_may_be_there_is_not_known(tmp_path: Path, prepares: str) -> None:
-    assert looking(tmp_path, "mine", prepares)["trust"] == "unknown"
+@pytest.mark.parametrize(
+    ("prepares", "trust"),
+    [("", "doubted"), ("pickle.dump(found, open('meta.pkl', 'wb'))", "unknown")],
+)
+def test_one_that_may_be_there_is_not_known(tmp_path: Path, prepares: str, trust: str) -> None:
+    """As if it was not there, in doubt; not if the program of the data writes it."""
+    assert looking(tmp_path, "mine", prepares)["trust"] == trust
