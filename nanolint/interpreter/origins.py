@@ -104,7 +104,7 @@ def _bound(
     for scope in scopes:
         for name, value in scope.table.items():
             if value is wanted and scope.path:
-                tree, within = parsed(texts[scope.path]), range(scope.first, scope.line)
+                tree, within = parsed(texts.get(scope.path, "")), range(scope.first, scope.line)
                 lines = [n for n in _stored(tree, name) if n in within]
                 if lines:
                     return scope.path, max(lines)

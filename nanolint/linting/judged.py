@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 STOPS = "stops"  # what becomes of a run that certainly fails
 PROBABLY = "probably"  # how the headline of a run begins that is in doubt
-ON_CPU = "trains on the CPU"
+NO_CARD = "trains without a CUDA device"
 NAME_YOURS = "name yours with --gpu"
 
 
@@ -138,7 +138,7 @@ def answered(case: Case, usual: Sequence[Machine]) -> tuple[Brief | None, tuple[
             with suppress(Unread):  # for a card that the run asks for more
                 steps = ladder(run, usual)
         if steps is None:
-            return None if run.on_gpu else Brief(ON_CPU, ON_CPU), found.doubts
+            return None if run.on_gpu else Brief(NO_CARD, NO_CARD), found.doubts
         doubts = found.doubts
         if doubts and steps.first is not None:
             doubts = undecided(found, steps.first)

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from nanolint.diagnostics import Safety, Severity
-from nanolint.linting.judged import ON_CPU
+from nanolint.linting.judged import NO_CARD
 from nanolint.report.excerpt import relative
 from nanolint.report.json import as_list
 from nanolint.source.text import LineIndex
@@ -81,8 +81,8 @@ def next_step(results: Results) -> dict[str, Any]:
         return _step(TRY, "nanolint found no run")
     if doubted is not None:
         return _step(TRY, f"it probably fits, not certain: {_reason(doubted)}")
-    on_cpu = all(run.brief is not None and run.brief.outcome == ON_CPU for run in runs)
-    return _step(RUN, f"it {ON_CPU if on_cpu else 'fits'}{_unread(runs)}")
+    needs_none = all(run.brief is not None and run.brief.outcome == NO_CARD for run in runs)
+    return _step(RUN, f"it {NO_CARD if needs_none else 'fits'}{_unread(runs)}")
 
 
 def _unread(runs: Iterable[JudgedRun]) -> str:

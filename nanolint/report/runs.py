@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from nanolint.diagnostics import Severity
-from nanolint.linting.judged import NAME_YOURS, ON_CPU, STOPS, Brief, JudgedRun
+from nanolint.linting.judged import NAME_YOURS, NO_CARD, STOPS, Brief, JudgedRun
 from nanolint.report.printer import printable
 from nanolint.run.trust import Trust
 
@@ -93,7 +93,7 @@ def answer(file: FileResult, run: JudgedRun, brief: Brief, printer: Printer) -> 
     if brief.outcome == STOPS:
         return  # which a finding says
     more = f"; {run.way_out}" if run.way_out else ""
-    if run.gpu is None and brief.outcome != ON_CPU:
+    if run.gpu is None and brief.outcome != NO_CARD:
         more += f"; {NAME_YOURS}"
     printer.paragraph(text=f"{file.run_name}: {brief.headline}{more}", indent="  ")
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.values import INSTALLED, ON_HOST, Unread
-from nanolint.recording.recording import FREE, asks, recorded
+from nanolint.recording.recording import FREE, allocated_peak, asks, recorded
 from nanolint.run.coverage import SPLIT_GRAPH
 from nanolint.run.downloads import ASSUMED
 from nanolint.run.program import BATCH, CONTEXT, PASSES, ReadScript
@@ -62,12 +62,10 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     assumed = [each for each in said.assumed if each not in vocabularies]
     doubts = [*read.doubts, *(Doubt(Subject.PIECE, each) for each in assumed)]
     left_open = read.left_open
-    if vocabularies and target is not None and _fits_most(run, target):
-        left_open = (
-            *left_open,
-            *(f"{each}: it fits either way" for each in vocabularies),
-        )
-    else:
+    fits = _fits_widest(run, known, target) if vocabularies else None
+    if fits:
+        left_open = (*left_open, *(f"{each}: it fits either way" for each in vocabularies))
+    elif fits is not None:
         doubts += (Doubt(Subject.VOCABULARY, each) for each in vocabularies)
     if target is not None and said.is_bound and not _differ(run, known, target):
         left_open = (*left_open, *said.doubts)
@@ -80,11 +78,16 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     return replace(read, run=run, stop=stop, doubts=ordered(doubts), left_open=left_open)
 
 
-def _fits_most(run: Run, target: Machine) -> bool:
-    """Whether it fits if vocabularies that are not here are as large as any."""
+def _fits_widest(run: Run, known: TapeAnswers[Tape], target: Machine | None) -> bool | None:
+    """Whether it fits if vocabularies that are not here are as large as any; None if it takes as
+    much then."""
     assert isinstance(run.program, ReadScript)
+    widest = replace(run, program=replace(run.program, widest=True))
     try:
-        return is_comfortable(replace(run, program=replace(run.program, widest=True)), target)
+        most = recorded(widest, target.gpu if target else None).answer(allocated_peak)
+        if most == known.answer(allocated_peak):
+            return None
+        return target is not None and is_comfortable(widest, target)
     except Unread:
         return False
 

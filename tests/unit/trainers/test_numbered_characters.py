@@ -73,6 +73,14 @@ def test_a_text_that_is_not_here(tmp_path: Path) -> None:
     assert [each.partition(" for ")[2] for each in small["doubts"]] == ["words.txt (train.py:6)"]
 
 
+def test_characters_that_are_counted_for_people_alone(tmp_path: Path) -> None:
+    script = SCRIPT.replace("Net(characters.size)", "Net(512)").replace(
+        "data = torch", "print(characters.size)\ndata = torch"
+    )
+    found = explained(tmp_path, script)
+    assert (found["trust"], found["doubts"], found["left_open"]) == ("read", [], [])
+
+
 def test_its_run_is_that_of_a_text_with_as_many(tmp_path: Path) -> None:
     missing = explained(tmp_path, SCRIPT)["peak"]
     text = "".join(map(chr, range(0x4E00, 0x4E00 + 67))) * 40

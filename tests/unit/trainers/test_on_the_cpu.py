@@ -29,9 +29,12 @@ def test_it_says_so(tmp_path: Path, card: tuple[str, ...]) -> None:
     script = tmp_path / "train.py"
     script.write_text(SCRIPT, "utf-8")
     done = nanolint("check", str(script), *card)
-    assert (done.status, "trains on the CPU\n" in done.out) == (0, True)
+    assert (done.status, "trains without a CUDA device\n" in done.out) == (0, True)
     found = json.loads(nanolint("check", str(script), *card, "--output-format=json-full").out)
-    assert (found["next"]["action"], found["next"]["why"]) == ("run", "it trains on the CPU")
+    assert (found["next"]["action"], found["next"]["why"]) == (
+        "run",
+        "it trains without a CUDA device",
+    )
 
 
 def test_one_that_uses_a_card_elsewhere_is_not_known(tmp_path: Path) -> None:
