@@ -115,6 +115,11 @@ def _calls(node: ast.stmt) -> tuple[_Call, ...]:
 def assignment(machine: Machine, node: ast.Assign, frame: Frame) -> None:
     value = machine.evaluate(node.value, frame)
     for target in node.targets:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            parts = [*target.elts, *node.value.elts]
+            given, names = len(node.value.elts), len(target.elts)
+            if given != names and not any(isinstance(each, ast.Starred) for each in parts):
+                raise certain(ValueError(_mismatch(given, names)), anywhere=True)
         machine.assign(target, value, frame)
 
 

@@ -167,7 +167,8 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
         return None
     if any(made_up.has(int(each)) for each in re.findall(r"\d+", words)):
         return None
-    if made_up.of_file and not machine.teller.tables:
+    of_kind = "device" not in words and not is_certain_anywhere(error)
+    if of_kind and made_up.of_file and not machine.teller.tables:
         return None  # what an array of a file is taken for shows once a table has such rows
     places = [blamed_by(error), machine.place]
     texts = {each.path: each.text for each in program.modules}

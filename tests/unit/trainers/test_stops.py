@@ -299,3 +299,22 @@ def test_the_lines_that_lead_to_what_raises(setup: Setup, tmp_path: Path) -> Non
     (found,) = lint(text, tmp_path / "train.py", setup).diagnostics
     assert text[found.span.start : found.span.end] == "return x.view(5, 7)"
     assert [each.source.strip() for each in found.holders] == ["return f(x)", "g(torch.zeros(2))"]
+
+
+@pytest.mark.parametrize(
+    ("line", "stops"),
+    [
+        ("first, second, third = data[:4], data[4:8]", ["ValueError: not enough values to unpack"]),
+        (
+            "first, second = data[:4], data[4:8], data[8:]",
+            ["ValueError: too many values to unpack"],
+        ),
+        ("first, *second = data[:4], data[4:8], data[8:]", []),
+        ("rows, length = data.shape", []),  # of a file that nobody has read
+    ],
+)
+def test_what_an_array_of_a_file_decides(
+    line: str, stops: list[str], setup: Setup, tmp_path: Path
+) -> None:
+    found = said(setup, tmp_path, f"import numpy as np\ndata = np.load('rows.npy')\n{line}")
+    assert [each.partition(": ")[2].partition(" (")[0] for each in found] == stops
