@@ -131,10 +131,13 @@ def _kept(cls: Class, name: str, texts: Mapping[str, str]) -> Iterator[int]:
     for node in walked(tree) if tree is not None else ():
         if isinstance(node, ast.ClassDef) and node.name == cls.name:
             for each in ast.walk(node):
-                if isinstance(each, ast.Attribute):
-                    if each.attr == name and isinstance(each.ctx, ast.Store):
+                if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
+                    if each.attr == name:
                         yield each.lineno
-                elif isinstance(each, ast.Call) and ast.unparse(each).startswith(
-                    tuple(f"self.register_{kind}({name!r}," for kind in ("buffer", "parameter"))
-                ):
+                elif isinstance(each, ast.Call) and _registers(each, name):
                     yield each.lineno
+
+
+def _registers(call: ast.Call, name: str) -> bool:
+    """Whether a call is ``self.register_buffer("name", ...)``."""
+    return ast.unparse(call).startswith(f"self.register_buffer({name!r}")

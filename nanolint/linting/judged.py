@@ -138,7 +138,12 @@ def answered(case: Case, usual: Sequence[Machine]) -> tuple[Brief | None, tuple[
             with suppress(Unread):  # for a card that the run asks for more
                 steps = ladder(run, usual)
         if steps is None:
-            return None if run.on_gpu else Brief(NO_CARD, NO_CARD), found.doubts
+            if run.on_gpu:
+                return None, found.doubts
+            headline = NO_CARD
+            if found.doubts:
+                headline = f"{PROBABLY} {NO_CARD}, not certain: {in_short(found.doubts)}"
+            return Brief(headline, NO_CARD), found.doubts
         doubts = found.doubts
         if doubts and steps.first is not None:
             doubts = undecided(found, steps.first)

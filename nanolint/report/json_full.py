@@ -79,10 +79,11 @@ def next_step(results: Results) -> dict[str, Any]:
     doubted = next((run for run in runs if run.doubts), None)
     if not runs:
         return _step(TRY, "nanolint found no run")
-    if doubted is not None:
-        return _step(TRY, f"it probably fits, not certain: {_reason(doubted)}")
     needs_none = all(run.brief is not None and run.brief.outcome == NO_CARD for run in runs)
-    return _step(RUN, f"it {NO_CARD if needs_none else 'fits'}{_unread(runs)}")
+    does = NO_CARD if needs_none else "fits"
+    if doubted is not None:
+        return _step(TRY, f"it probably {does}, not certain: {_reason(doubted)}")
+    return _step(RUN, f"it {does}{_unread(runs)}")
 
 
 def _unread(runs: Iterable[JudgedRun]) -> str:

@@ -14,10 +14,9 @@ SHAKESPEARE = "tinyshakespeare/input.txt"
 CHARACTERS = "\n !$&',-.3:;?" + ascii_uppercase + ascii_lowercase
 COUNT = 1_115_394
 # Vocabularies that are not here, as they are taken to be and as they are at most: the different
-# characters of a text (a number that is no other's; GB 2312 has 7,445), and a tokenizer's tokens
-# (GPT-2's, and Gemma 3's).
-LETTERS, MOST_LETTERS = 67, 8192
-TOKENS, MOST_TOKENS = 50_257, 262_144
+# characters of a text (67 is a prime, so hardly another's number; GB 2312 has 7,445), and a
+# tokenizer's tokens (GPT-2's, and Gemma 3's).
+OF_TEXTS, OF_TOKENIZERS = (67, 8192), (50_257, 262_144)
 ASSUMED = "assuming a vocabulary of"
 
 

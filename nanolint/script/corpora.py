@@ -19,13 +19,11 @@ from nanolint.run.downloads import (
     ASSUMED,
     CHARACTERS,
     COUNT,
-    LETTERS,
-    MOST_LETTERS,
-    MOST_TOKENS,
+    OF_TEXTS,
+    OF_TOKENIZERS,
     SHAKESPEARE,
     letters,
 )
-from nanolint.run.downloads import TOKENS as OF_GPT2
 from nanolint.script import settings
 from nanolint.script.arrays import LOADS, TOKENS, are_numbers, is_tokens
 from nanolint.script.chances import DATA
@@ -79,22 +77,30 @@ class Text(Unknown):
         return Text(place, None, count=len(range(self.count)[index]))
 
 
-def assumed(machine: Script, text: Text) -> str:
-    """The characters of a text that is not here: as many as the vocabulary has, if that is said."""
-    count = machine.around.vocabulary
-    if count is None:
-        what = f"{LETTERS} characters, {MOST_LETTERS:,} at most, for {text.path or 'a text'}"
-        count = MOST_LETTERS if machine.around.widest else LETTERS
-        taken(machine, Size(text, count, f"{ASSUMED} {what} ({machine.place})"))
-    return letters(count)
+def characters_of(machine: Script, text: Text) -> str:
+    """The characters of a text; of one that is not here as many as the vocabulary has."""
+    if text.characters:
+        return text.characters
+    what = "characters", text.path or "a text"
+    return letters(taken(machine, _vocabulary(machine, text, OF_TEXTS, what, machine.place)))
 
 
 def of_tokenizer(machine: Script, owner: Unknown) -> int | Size:
     """How many tokens a tokenizer has that is not here."""
+    what = "tokens", "a tokenizer"
+    return _vocabulary(machine, owner, OF_TOKENIZERS, what, owner.place)
+
+
+def _vocabulary(
+    machine: Script, of: Unknown, sizes: tuple[int, int], what: tuple[str, str], place: Place
+) -> int | Size:
+    """The size of a vocabulary that is not here: as the command line says, else one of ``sizes``.
+    ``what`` it has, and whose it is."""
     if machine.around.vocabulary is not None:
         return machine.around.vocabulary
-    what = f"{ASSUMED} {OF_GPT2:,} tokens, {MOST_TOKENS:,} at most, for a tokenizer ({owner.place})"
-    return Size(owner, MOST_TOKENS if machine.around.widest else OF_GPT2, what)
+    (usual, most), (parts, owner) = sizes, what
+    assumed = f"{ASSUMED} {usual:,} {parts}, {most:,} at most, for {owner} ({place})"
+    return Size(of, most if machine.around.widest else usual, assumed)
 
 
 def of_content(place: Place, content: str) -> Text:

@@ -223,7 +223,9 @@ class Keeping:
                 place = ((self._frame.module.path, each.lineno),)
                 words = ("graph" if last.requires_grad else "",)
                 numbers = nbytes, self.states[-1][0] + turns + 2  # with the first and the last
-                self._machine.grown[place] = Told(Fact.GROWS, place, words=words, numbers=numbers)
+                self._machine.teller.grown[place] = Told(
+                    Fact.GROWS, place, words=words, numbers=numbers
+                )
 
     def _small(self, turns: int) -> int:
         """The bytes that each of the latest turns kept in small blocks."""

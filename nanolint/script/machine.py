@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from nanolint.interpreter.scopes import Frame
     from nanolint.interpreter.values import Namespace, Unknown, Value
     from nanolint.run.program import DataFile, SourceText
-    from nanolint.run.story import Stack, Told
     from nanolint.script.lengths import Lengths
     from nanolint.script.phases import Phases
     from nanolint.script.seen import Printed, Seen
@@ -68,7 +67,6 @@ class Script(Machine):
     turns: Loops
     printed: Printed
     seen: Seen
-    grown: dict[Stack, Told]  # the lists that the loop lets grow, by their statements
     teller: Teller  # of the story, see ``story.py``
     group: Group  # the processes
     cards: Cards

@@ -123,7 +123,7 @@ class Values(Interpreter, Script):
     def convert(self, kind: type, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         first = arguments[0] if arguments else None
         if kind in (set, frozenset) and isinstance(first, corpora.Text):
-            return kind(first.characters or corpora.assumed(self, first))
+            return kind(corpora.characters_of(self, first))
         if kind in (list, tuple) and corpora.are_in_order(first):
             return first
         if kind is int and isinstance(first, Tensor) and arrays.is_number(self, first):

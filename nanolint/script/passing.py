@@ -136,7 +136,8 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         raise why.unread()
     start = machine.card.tape.mark()
     before = {name: frame.find(name) for name in stored(node)}
-    sizes = list(_sizes(machine, node, frame)) if why.reason == EXISTS else []
+    is_extra = why.reason == EXISTS and not node.orelse
+    sizes = list(_sizes(machine, node, frame)) if is_extra else []
     dumped, printed = dict(machine.dumped), machine.printed.mark()
     with machine.teller.unsure(node):
         are_read = [_attempt(machine, body, frame) for body in (node.body, node.orelse)]
@@ -163,7 +164,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     for name, value in after.items():
         frame.store(name, value)
     assumed = f"assuming that a file is not here ({why.place})"
-    for target, size in sizes if not node.orelse else ():
+    for target, size in sizes:
         machine.assign(target, Size(why, size, assumed), frame)
     return None
 

@@ -95,7 +95,7 @@ class Reader(Values):
         self.checkpoint = Checkpoint(card, weights or {}, doubted=not around.loaded)
         self.flags = Flags()
         self.doubts, self.at_most = [], []
-        self.passed, self.grown = 0, {}
+        self.passed = 0
         self.taken, self.executed = set(), set()
         self.dumped, self.saved, self.lengths = {}, {}, Lengths(apart=True)
         self._later: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import re
 from bisect import bisect_right
@@ -12,7 +13,8 @@ from nanolint.gpus.abilities import capability_of, has_bfloat16, refuses_float8
 from nanolint.interpreter import origins
 from nanolint.interpreter.certain import blamed_by, cause_of, is_certain, is_certain_anywhere
 from nanolint.interpreter.exceptions import CATCHABLE, callers_of, uncollected
-from nanolint.interpreter.values import ON_HOST, Place, Raised, Unread
+from nanolint.interpreter.interpreter import parsed
+from nanolint.interpreter.values import Place, Raised, Unread
 from nanolint.interpreter.watched import given
 from nanolint.run.downloads import ASSUMED
 from nanolint.run.program import BATCH, PASSES
@@ -22,6 +24,7 @@ from nanolint.script.phases import BEFORE, EVALUATIONS, Finished
 from nanolint.script.reader import MAIN, Reader
 from nanolint.script.settled import settled, symbolic, symbols_of, values_of
 from nanolint.script.surroundings import Surroundings
+from nanolint.source.python import walked
 from nanolint.tape.numbers import spots
 from nanolint.tape.symbolic import NotSymbolic, answer
 from nanolint.tape.tape import Component, Phase, summits
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from nanolint.tape.tape import Tape
     from nanolint.tensors.device import Device
 
+DECLARES = (ast.Global, ast.Nonlocal)
 FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
 MUCH = 2  # a phase with less than half of the peak does not move it
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
@@ -132,18 +136,15 @@ def _read(
         if run.world_size > 1 and not machine.group.is_told_rank:
             why = f"nothing tells {run.world_size} processes apart: all may use one card"
             machine.doubts.append(why)
-        if run.on_gpu and not _trains(device.tape):
-            raise machine.unread(
-                "nothing is trained on the card" if device.tape.events else ON_HOST
-            )
+        if run.on_gpu and device.tape.events and not _trains(device.tape):
+            raise machine.unread("nothing is trained on the card")
         if not run.on_gpu and device.tape.events:
             raise machine.unread(f"the script uses a card, but device is {run.device!r}")
     if not machine.stood.issuperset(symbols):
         raise NotSymbolic("a value of the run is taken from a text")
     device.tape.printed = machine.printed.lines
     device.tape.trained = machine.seen.trained
-    told = machine.teller.story(machine.trees(), machine.executed)
-    device.tape.story = replace(told, entries=(*told.entries, *machine.grown.values()))
+    device.tape.story = machine.teller.story(machine.trees(), machine.executed)
     device.tape.doubts += [*machine.doubts, *machine.checkpoint.doubts(), *machine.later()]
     more = _peaks_in_evaluation(device.tape, machine.at_most)
     device.tape.doubts += [more] if more else []
@@ -219,8 +220,9 @@ def _is_pythons(error: BaseException, program: ReadScript) -> bool:
     name = error.name if isinstance(error, NameError) else None
     if name is None or hasattr(builtins, name):
         return False
-    declared = re.compile(rf"^\s*(?:global|nonlocal)\b[\w, ]*\b{name}\b", re.MULTILINE)
-    return not any(declared.search(each.text) for each in program.modules)
+    trees = filter(None, (parsed(each.text) for each in program.modules))
+    declared = (each for tree in trees for each in walked(tree) if isinstance(each, DECLARES))
+    return not any(name in each.names for each in declared)
 
 
 def _described(error: BaseException) -> str:

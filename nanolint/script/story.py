@@ -114,6 +114,7 @@ class Teller(Listener):
         self._machine = machine
         self.rates = Rates(machine, self._here)
         self._told: dict[object, Told] = {}
+        self.grown: dict[Stack, Told] = {}  # lists, by what adds to them; the latest word counts
         self._is_whole = True
         self._now = 0  # a moment: each change of a gradient is one
         self._put: dict[int, int] = {}  # when a gradient was set or taken, by its holder
@@ -504,8 +505,9 @@ class Teller(Listener):
         self._tell_narrow()
         self._tell_alike(trees)
         self._tell_saved(trees)
-        list(map(self._tell, self.rates.told()))
-        return Story(tuple(self._told.values()), self._is_whole)
+        for each in self.rates.told():
+            self._tell(each)
+        return Story((*self._told.values(), *self.grown.values()), self._is_whole)
 
 
 def _parameters(optimizer: Instance) -> Iterator[Tensor]:
@@ -565,8 +567,7 @@ def _asks_flag(node: ast.AST) -> bool:
 
 def _plainly(number: Value) -> int:
     """A number as a story keeps it: a reading with another one has a story of its own."""
-    found: int = number.known() if type(number) is Symbolic else number
-    return found
+    return int(number.known() if type(number) is Symbolic else number)
 
 
 def _learns(value: Value) -> bool:
@@ -596,5 +597,4 @@ def _sets_back(node: ast.AST) -> bool:
 
 @of_node
 def _changes(node: ast.stmt) -> bool:
-    names = (each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute))
-    return any(name in CHANGES for name in names)
+    return any(isinstance(e, ast.Attribute) and e.attr in CHANGES for e in ast.walk(node))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nanolint.interpreter.values import INSTALLED, ON_HOST, Unread
+from nanolint.interpreter.values import INSTALLED, Unread
 from nanolint.recording.recording import FREE, allocated_peak, asks, recorded
 from nanolint.run.coverage import SPLIT_GRAPH
 from nanolint.run.downloads import ASSUMED
@@ -48,8 +48,6 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     except Unread as error:
         if error.stop is not None:
             return _ends(resolution, error, error.stop)
-        if error.reason == ON_HOST:
-            return replace(read, run=replace(run, device="cpu"))
         if error.reason == INSTALLED:
             bare = replace(run, program=replace(script, bare=True))
             if bare != run:  # it may do without what it looks for
@@ -75,6 +73,8 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
         doubts.append(Doubt(Subject.PIECE, "nanolint takes all of the card for free"))
     stop = None if said.stop is None else Stop.read(said.stop)
     run = _told(run, script, said.trained)
+    if not known.answer(allocated_peak):
+        run = replace(run, device="cpu")
     return replace(read, run=run, stop=stop, doubts=ordered(doubts), left_open=left_open)
 
 

@@ -41,3 +41,11 @@ def test_one_that_uses_a_card_elsewhere_is_not_known(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(SCRIPT.replace("for step", "other = torch.ones(9).to(device)\nfor step"))
     assert "1 run not checked" in nanolint("check", str(script), "--gpu", "rtx-4090").out
+
+
+def test_what_is_not_known_of_it_is_said(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT.replace("net(", "torch.numel(net.weight); net("), "utf-8")
+    found = json.loads(nanolint("check", str(script), "--output-format=json-full").out)
+    assert found["next"]["action"] == "try"
+    assert "not certain: torch.numel is not known" in found["next"]["why"]
