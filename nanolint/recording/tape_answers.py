@@ -51,6 +51,7 @@ class TapeFacts(NamedTuple):
     is_bound: bool
     trained: tuple[int, ...]
     stop: tuple[Any, ...] | None
+    uses_card: bool
 
 
 @lasting(TapeFacts)
@@ -58,7 +59,12 @@ def facts_of(tape: Tape) -> TapeFacts:
     """What a tape says of itself."""
     stop = None if tape.stop is None else tape.stop.written
     return TapeFacts(
-        tuple(tape.doubts), tuple(tape.assumed), tape.is_bound, tuple(tape.trained), stop
+        tuple(tape.doubts),
+        tuple(tape.assumed),
+        tape.is_bound,
+        tuple(tape.trained),
+        stop,
+        bool(tape.events),
     )
 
 

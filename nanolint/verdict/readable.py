@@ -73,7 +73,7 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
         doubts.append(Doubt(Subject.PIECE, "nanolint takes all of the card for free"))
     stop = None if said.stop is None else Stop.read(said.stop)
     run = _told(run, script, said.trained)
-    if not known.answer(allocated_peak):
+    if not said.uses_card:
         run = replace(run, device="cpu")
     return replace(read, run=run, stop=stop, doubts=ordered(doubts), left_open=left_open)
 

@@ -37,7 +37,7 @@ from nanolint.tensors.ops.parts import select, unbind
 from nanolint.tensors.parameter import LeafTensor, Parameter
 from nanolint.tensors.tensor import Tensor
 from nanolint.tensors.tracing import tracer_at
-from nanolint.tensors.unknown import Refused
+from nanolint.tensors.unknown import NotModelled, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -256,7 +256,10 @@ def _backward(
     with machine.card.backward_pass():  # also where the loss is on the host
         if x.node is None and machine.learns_outside:
             raise machine.unread("what learns outside of the card")
-        run_backward(x, given, retain=bool(retain_graph))
+        try:
+            run_backward(x, given, retain=bool(retain_graph))
+        except NotModelled as error:
+            raise machine.unread(str(error)) from error
     machine.listener.went_back()
     machine.happens(Event.AFTER_BACKWARD)
 

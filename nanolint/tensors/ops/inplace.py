@@ -293,6 +293,7 @@ def addmm_(x: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Nu
 
 def masked_fill_(x: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """``x.masked_fill_(mask, value)``."""
+    refusing.expanded(mask.shape, x.shape)
 
     def backward(g: Tensor, mask: Tensor) -> list[Tensor | None]:
         return [masked_fill(g, mask, 0)]

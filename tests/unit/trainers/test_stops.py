@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nanolint.gpus.lookup import find
+from nanolint.interpreter.torch import methods
 from nanolint.linting import registry
 from nanolint.linting.engine import lint
 from nanolint.linting.setup import Setup
+from nanolint.tensors.unknown import NotModelled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -283,6 +285,10 @@ def test_an_array_of_a_file_may_be_of_any_shape(
         ("torch.tensor([1, 2], dtyp=torch.long)", "tensor() got an unexpected keyword argument"),
         ("torch.zeros(3, devic='cuda')", "zeros() got an unexpected keyword argument 'devic'"),
         ("torch.zeros(3, device='cuda')", ""),
+        (
+            "torch.zeros(8, 4).masked_fill_(torch.zeros(7, 4) > 0, 0)",
+            "The expanded size of the tensor (8) must match the existing size (7)",
+        ),
         ("[torch.zeros(3) for _ in range(2)].double()", "'list' object has no attribute 'double'"),
     ],
 )
@@ -291,6 +297,19 @@ def test_what_an_operation_does_not_take(
 ) -> None:
     messages = said(setup, tmp_path, line)
     assert [message in each for each in messages] == [True] * bool(message)
+
+
+def test_a_gradient_that_nanolint_gets_wrong_is_not_known(
+    setup: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise NotModelled("a gradient")
+
+    monkeypatch.setattr(methods, "run_backward", fails)
+    text = SCRIPT.replace("ADDED", "").replace("LINE", "pass # of its own")
+    report = lint(text, tmp_path / "train.py", setup)
+    assert report.diagnostics == ()
+    assert "a gradient" in str(report.cases[0].resolution.why_unknown)
 
 
 def test_the_lines_that_lead_to_what_raises(setup: Setup, tmp_path: Path) -> None:
