@@ -25,7 +25,6 @@ TELLS = "_nanolint_tells"  # the same: of what is called each time before the fu
 MADE_BY = "_nanolint_made_by"  # the same: what a decorator makes of it, which is not known
 READ = object()  # in place of what a call returns: it has to be read
 CONTENTS = "the contents of a tensor"  # why a number or a truth is not known
-EXISTS = "whether a file exists"
 INSTALLED = "whether a package is installed"  # and why what is imported under ``try`` is not
 NOT_COMPILED = "_torchdynamo_disable"  # an attribute of functions, as torch._dynamo sets it
 

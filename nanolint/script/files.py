@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.interpreter.copies import copied
 from nanolint.interpreter.exceptions import CATCHABLE
-from nanolint.interpreter.values import (
-    EXISTS,
-    Class,
-    Instance,
-    Namespace,
-    Native,
-    Raised,
-    Unknown,
-    Unread,
-)
+from nanolint.interpreter.values import Class, Instance, Namespace, Native, Raised, Unknown, Unread
 from nanolint.run.program import CHECKPOINTS, SAVED
 from nanolint.script.corpora import Text
 from nanolint.script.phases import Finished
@@ -39,6 +30,7 @@ if TYPE_CHECKING:
 MOST_OF_MAKER = 200_000  # statements of a program that prepares data
 
 
+EXISTS = "whether a file exists"
 CLOCKS = ("datetime.", "time.")  # the beginnings of reasons of what they tell
 PACKED = ("gzip", "bz2", "lzma")  # what is packed so is no text that is known
 

@@ -217,15 +217,14 @@ class Keeping:
         if len(grown) != 1 or nbytes * turns <= LITTLE:
             return
         ((name, last),) = grown
+        turns += self.states[-1][0] + 2  # with those that were read, and the last
+        graph = "graph" if last.requires_grad else ""
         nodes = list(ast.walk(self._node))
         for each in nodes if not any(_sets(each, name) for each in nodes) else ():
-            if isinstance(each, ast.Call) and ast.unparse(each.func).endswith(f"{name}.append"):
+            if isinstance(each, ast.Attribute) and each.attr == "append" and _is(each.value, name):
                 place = ((self._frame.module.path, each.lineno),)
-                words = ("graph" if last.requires_grad else "",)
-                numbers = nbytes, self.states[-1][0] + turns + 2  # with the first and the last
-                self._machine.teller.grown[place] = Told(
-                    Fact.GROWS, place, words=words, numbers=numbers
-                )
+                told = Told(Fact.GROWS, place, words=(graph,), numbers=(nbytes, turns))
+                self._machine.teller.grown[place] = told
 
     def _small(self, turns: int) -> int:
         """The bytes that each of the latest turns kept in small blocks."""
@@ -255,10 +254,12 @@ class Keeping:
 
 def _sets(node: ast.AST, name: str) -> bool:
     """Whether a node binds a name, or a part of what it holds."""
-    if not isinstance(node, (ast.Name, ast.Subscript)) or isinstance(node.ctx, ast.Load):
-        return False
     held = node.value if isinstance(node, ast.Subscript) else node
-    return ast.unparse(held).endswith(name)
+    return _is(held, name) and not isinstance(getattr(node, "ctx", None), ast.Load)
+
+
+def _is(node: ast.AST, name: str) -> bool:
+    return name in (getattr(node, "id", None), getattr(node, "attr", None))
 
 
 def bytes_of(blocks: Blocks) -> int:

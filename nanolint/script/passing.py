@@ -7,11 +7,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeGuard
 
 from nanolint.interpreter.exceptions import CATCHABLE, let_go
-from nanolint.interpreter.values import CONTENTS, EXISTS, Unknown, Unread
+from nanolint.interpreter.values import CONTENTS, Unknown, Unread
 from nanolint.interpreter.watched import Size
 from nanolint.script import alike, checked, finite
 from nanolint.script.changes import filled, jumps, leaves, stored
 from nanolint.script.deciding import Branch
+from nanolint.script.files import EXISTS
 from nanolint.script.phases import Ended
 from nanolint.script.reaching import (
     EVALUATES,
