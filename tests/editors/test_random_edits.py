@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.support.editor import Editor
 
-SESSIONS = int(os.environ.get("NANOLINT_EDIT_SESSIONS", "8"))  # of up to 60 edits each
+SESSIONS = int(os.environ.get("NANOLINT_EDIT_SESSIONS", "4"))  # of up to 60 edits each
 SETTINGS = ('gpu = "rtx-3060"\n', 'gpu = ["rtx-4070", "t4"]\nignore = ["NL3"]\n', "")
 FILES = ("config/a.py", "config/b.py", "train.py", "nanolint.toml")
 START = {

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PATHS = (("config",), (".",), (BASE,), (BASE, "config/over.py"))
 
 
-@examples(30)
+@examples(12)
 @given(project=projects(), data=st.data())
 def test_a_safe_fix_keeps_the_batch_of_every_run(project: Generated, data: st.DataObject) -> None:
     scripts = tuple(name for name in project.files if name in SCRIPTS)
@@ -39,7 +39,7 @@ def test_a_safe_fix_keeps_the_batch_of_every_run(project: Generated, data: st.Da
     event("fixed" if assert_kept(project, paths) else "not fixed")
 
 
-@examples(20)
+@examples(8)
 @given(project=projects(), data=st.data())
 def test_a_launch_line_is_fixed_for_every_run(project: Generated, data: st.DataObject) -> None:
     start = data.draw(st.sampled_from(project.starts))

@@ -103,7 +103,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Scripts:
     return found
 
 
-@examples(40)
+@examples(12)
 @given(scene=scenes())
 def test_a_fix_keeps_the_run_and_every_byte_around_it(scene: Scene, scripts: Scripts) -> None:
     config, setup = scene.config, scene.setup(scripts)

@@ -77,7 +77,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_project(tmp_path_factory.mktemp("project")) / "config" / "a.py"
 
 
-@examples(200)
+@examples(60)
 @given(written=texts())
 def test_a_fix_keeps_values_and_bytes(config: Path, written: Written) -> None:
     def linted(text: str) -> Report:

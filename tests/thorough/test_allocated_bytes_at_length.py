@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         {"init_from": "resume"},
         {"world_size": 2},
         {"device": "cpu"},
-        {"n_layer": 300},
+        {"n_layer": 30},
     ],
     ids=str,
 )

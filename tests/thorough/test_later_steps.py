@@ -42,6 +42,7 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 {end}
 """
 PLAIN = "for step in range(500):\n    t = T"
+GROWING = "for step in range(120):\n    t = T"
 SHORT = "t = 64 if step < 100 else T"
 
 
@@ -125,18 +126,18 @@ KEPT = f"    kept.append({BLOCK})"
 @pytest.mark.parametrize(
     ("before", "more", "blocks"),
     [
-        ("kept = []", KEPT, 500),
+        ("kept = []", KEPT, 120),
         ("kept = []", f"{KEPT}\n    if (step + 1) % 50 == 0: kept.clear()", 49),
         ("kept = []", f"    if step % 50 == 0: kept = []\n{KEPT}", 50),
         ("kept = []", f"{KEPT}\n    if len(kept) > 100: kept.pop(0)", 100),
-        ("kept = []", f"    if step % 10 == 0: kept.append({BLOCK})", 50),
+        ("kept = []", f"    if step % 10 == 0: kept.append({BLOCK})", 12),
         ("from collections import deque\nkept = deque(maxlen=100)", KEPT, 100),
     ],
 )
 def test_what_grows_is_counted_to_its_largest(
     tmp_path: Path, before: str, more: str, blocks: int
 ) -> None:
-    found = told(tmp_path, f"{before}\n{PLAIN}", more=more)
+    found = told(tmp_path, f"{before}\n{GROWING}", more=more)
     assert (peak(found), found["doubts"]) == (peak(told(tmp_path)) + blocks * (4 << 20), [])
 
 

@@ -13,16 +13,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RIGHT = """\
-# the 124M model on a node of eight cards
+# three layers as wide as those of the 124M model, on a node of eight cards
 wandb_log = True
 wandb_project = 'owt'
-wandb_run_name='gpt2-124M'
+wandb_run_name='three-layers'
 
 # 12 batch size * 1024 block size * 5 gradaccum * 8 GPUs = 491,520
 batch_size = 12
 block_size = 1024
 gradient_accumulation_steps = 5 * 8
 
+n_layer = 3
 max_iters = 600000
 lr_decay_iters = 600000
 eval_interval = 1000
@@ -42,11 +43,11 @@ NODE = "8xA100-40GB"
         ("NL002", NODE, "batch_size = 12", "batch_size = 12  # nanolint: ignore[NL303]"),
         ("NL003", NODE, "batch_size = 12", "batch_size = 12  # nanolint: ignore[NL999]"),
         ("NL004", NODE, "batch_size = 12", "batch_size = int(input())"),
-        ("NL101", NODE, "eval_iters", "n_layer = 48\nn_head = 25\nn_embd = 1600\neval_iters"),
+        ("NL101", NODE, "block_size = 1024", "block_size = 131072"),
         ("NL102", NODE, "batch_size = 12", "batch_size = 256"),
-        ("NL103", "rtx-3090", "batch_size = 12", "batch_size = 19"),
-        ("NL104", "rtx-3090", "batch_size = 12", "batch_size = 20"),
-        ("NL105", "rtx-3090", "batch_size = 12", "batch_size = 1"),
+        ("NL103", "rtx-3090", "batch_size = 12", "n_embd = 780\nbatch_size = 28"),
+        ("NL104", "rtx-3090", "batch_size = 12", "batch_size = 29"),
+        ("NL105", "rtx-3080-12gb", "batch_size = 12", "batch_size = 1"),
         ("NL201", "rtx-3080,rtx-4070", "compile = False", "compile = True"),
         ("NL202", "gtx-1080-ti", "compile = False", "compile = True"),
         ("NL203", "t4", "'float16'", "'bfloat16'"),
@@ -58,7 +59,7 @@ NODE = "8xA100-40GB"
         ("NL303", NODE, "eval_iters", "n_head = 7\neval_iters"),
         ("NL304", NODE, "5 * 8", "5 * 7"),
         ("NL305", NODE, "max_iters = 600000\nlr", "max_iters = 5\nmax_iters = 600000\nlr"),
-        ("NL306", NODE, "eval_iters", "init_from = 'gpt2'\nn_layer = 6\neval_iters"),
+        ("NL306", NODE, "eval_iters", "init_from = 'gpt2'\neval_iters"),
         ("NL307", NODE, "block_size = 1024", "init_from = 'gpt2'\nblock_size = 2048"),
         ("NL308", NODE, "lr_decay_iters = 600000", "lr_decay_iters = 5000"),
         ("NL309", NODE, "eval_iters", "warmup_iters = 700000\neval_iters"),

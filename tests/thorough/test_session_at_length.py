@@ -68,9 +68,9 @@ def test_what_nobody_told_is_seen_on_saving(session: Session, tmp_path: Path) ->
     config = opened(session, root / "config" / "a.py", SMALL)
     assert codes(config) == set()
     assert session.look_again() == []
-    (root / "train.py").write_text(train_script().replace("n_layer = 12", "n_layer = 100"))
+    (root / "train.py").write_text(train_script().replace("n_embd = 768", "n_embd = 12288"))
     assert session.look_again() == [config]
-    assert codes(config) & {"NL101", "NL102"}
+    assert codes(config) & {"NL101", "NL102", "NL414"}
 
 
 __all__ = ["session", "told"]  # fixtures
