@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 OPTIM, SCHEDULES = "torch.optim", "torch.optim.lr_scheduler"
 OPTIMIZER = Component.OPTIMIZER
 MOMENTS = {"exp_avg": "Adam first moment", "exp_avg_sq": "Adam second moment"}
-TEXTS = Path(__file__).parent / "packages"
+TEXTS = Path(__file__).parents[1] / "packages"
 # torch/optim/adamax.py and _muon.py, by their texts in 2.2 to 2.15.
 ADAMAX_HAS_MAXIMUM_SINCE, MUON_SINCE, MUON_COPIES_SINCE = (2, 4), (2, 9), (2, 15)
 ADAFACTOR_SINCE = (2, 5)

@@ -1,7 +1,8 @@
-"""Of transformers what models of one's own are built on; the models that it brings are not here.
+"""Of transformers what models of one's own are built on, and the settings of its own.
 
 As transformers/configuration_utils.py, modeling_utils.py, activations.py and modeling_outputs.py
-have it. ``doubt`` takes what is not known.
+have it. ``doubt`` takes what is not known, ``refused`` ends the reading. The models that it brings
+are in causal_models.py.
 """
 
 import torch
@@ -32,7 +33,30 @@ class PretrainedConfig:
         pass
 
 
-class GPT2Config(PretrainedConfig):
+class ModelConfig(PretrainedConfig):
+    """One of a model that transformers brings: ``others`` are its names for those of all."""
+
+    _attn_implementation = "sdpa"
+    defaults = {}
+    others = {}
+
+    def __init__(self, *values, **named):
+        for name, value in zip(self.defaults, values):
+            named[name] = value
+        for name, value in self.defaults.items():
+            setattr(self, name, value)
+        for name, value in named.items():
+            setattr(self, self.others.get(name, name), value)
+        if "attn_implementation" in named:
+            self._attn_implementation = named["attn_implementation"]
+
+    def __getattr__(self, name):
+        if name in self.others:
+            return getattr(self, self.others[name])
+        raise AttributeError(name)
+
+
+class GPT2Config(ModelConfig):
     """transformers/models/gpt2/configuration_gpt2.py."""
 
     model_type = "gpt2"
@@ -49,18 +73,51 @@ class GPT2Config(PretrainedConfig):
         "num_attention_heads": "n_head", "num_hidden_layers": "n_layer",
     }  # fmt: skip
 
-    def __init__(self, *values, **named):
-        for name, value in zip(self.defaults, values):
-            named[name] = value
-        for name, value in self.defaults.items():
-            setattr(self, name, value)
-        for name, value in named.items():
-            setattr(self, self.others.get(name, name), value)
 
-    def __getattr__(self, name):
-        if name in self.others:
-            return getattr(self, self.others[name])
-        raise AttributeError(name)
+class LlamaConfig(ModelConfig):
+    """transformers/models/llama/configuration_llama.py; Qwen2's and Qwen3's, and what they add."""
+
+    model_type = "llama"
+    tie_word_embeddings = False
+    output_bias = False
+    norms_heads = False
+    defaults = {
+        "vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": None,
+        "hidden_act": "silu", "max_position_embeddings": 2048, "initializer_range": 0.02,
+        "rms_norm_eps": 1e-6, "bos_token_id": 1, "eos_token_id": 2, "attention_bias": False,
+        "attention_dropout": 0.0, "mlp_bias": False, "head_dim": None,
+    }  # fmt: skip
+
+    def __init__(self, *values, **named):
+        super().__init__(*values, **named)
+        if self.num_key_value_heads is None:
+            self.num_key_value_heads = self.num_attention_heads
+        if self.head_dim is None:
+            self.head_dim = self.hidden_size // self.num_attention_heads
+        self.output_bias = self.attention_bias
+        if named.get("use_sliding_window"):
+            refused("attention in a window in a model of transformers is not known")
+
+
+class Qwen2Config(LlamaConfig):
+    model_type = "qwen2"
+    defaults = {
+        **LlamaConfig.defaults, "vocab_size": 151936, "intermediate_size": 22016,
+        "num_key_value_heads": 32, "max_position_embeddings": 32768, "bos_token_id": None,
+        "eos_token_id": None,
+    }  # fmt: skip
+
+    def __init__(self, *values, **named):
+        super().__init__(*values, **named)
+        self.attention_bias = True
+        self.output_bias = False
+
+
+class Qwen3Config(LlamaConfig):
+    model_type = "qwen3"
+    norms_heads = True
+    defaults = {**Qwen2Config.defaults, "head_dim": 128}
 
 
 class GenerationMixin:
@@ -152,6 +209,7 @@ class Activations:
 
 
 class ModelOutput:
+    __dataclass__ = {}  # torch.compile hands out what it holds
     names = ()
 
     def __init__(self, *values, **named):

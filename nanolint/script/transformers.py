@@ -1,0 +1,82 @@
+"""The package transformers: its modules, and what its texts are given.
+
+transformers.py has what models of one's own are built on, causal_models.py the models it brings.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nanolint.interpreter.packages import Weights
+from nanolint.interpreter.values import Namespace, Native
+from nanolint.script import settings, training
+from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nanolint.interpreter.values import Value
+    from nanolint.script.machine import Script
+
+NAME = "transformers"
+ORGANIZATION = "openai-community/"  # on the hub, where the models have been since 2024
+OUTPUTS = (
+    *("ModelOutput", "BaseModelOutput", "BaseModelOutputWithPast", "MoeModelOutputWithPast"),
+    *("CausalLMOutput", "CausalLMOutputWithPast", "MoeCausalLMOutputWithPast"),
+)
+GPT2, LLAMA, QWEN2, QWEN3 = "models.gpt2", "models.llama", "models.qwen2", "models.qwen3"
+# The modules with the names that scripts take from each.
+MODULES = {
+    "configuration_utils": ("PretrainedConfig", "PreTrainedConfig"),
+    "modeling_utils": ("PreTrainedModel",),
+    "generation": ("GenerationMixin",),
+    "activations": ("ACT2FN",),
+    "modeling_outputs": OUTPUTS,
+    "utils": ("ModelOutput",),
+    GPT2: ("GPT2Config", "GPT2Model", "GPT2LMHeadModel"),
+    f"{GPT2}.configuration_gpt2": ("GPT2Config",),
+    f"{GPT2}.modeling_gpt2": ("GPT2Model", "GPT2LMHeadModel"),
+    LLAMA: ("LlamaConfig", "LlamaModel", "LlamaForCausalLM"),
+    QWEN2: ("Qwen2Config", "Qwen2ForCausalLM"),
+    QWEN3: ("Qwen3Config", "Qwen3ForCausalLM"),
+}
+OF_ALL = ("AutoModelForCausalLM", "DynamicCache")
+
+
+def table(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Value]:
+    """The package and its modules by their names."""
+    names = (NAME, *(f"{NAME}.{each}" for each in MODULES))
+    return training.later(names, lambda: _made(machine, tokenizers))
+
+
+def _published(name: Value) -> Value:
+    """Layers, heads and width of a checkpoint of GPT-2; None of another."""
+    found = PRETRAINED_SIZES.get(name.removeprefix(ORGANIZATION)) if isinstance(name, str) else None
+    return None if found is None else list(found)
+
+
+def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespace]:
+    def refused(why: str) -> None:
+        raise machine.unread(why)
+
+    given: dict[str, Value] = {
+        "doubt": Native("doubt", partial(settings.doubt, machine), plain=False),
+        "doubt_above": Native("doubt_above", machine.card.tape.doubt_above, plain=False),
+        "refused": Native("refused", refused, plain=False),
+    }
+    found = training.read_text(machine, "transformers.py", NAME, dict(given)).names
+    found["PreTrainedConfig"] = found["PretrainedConfig"]  # its name in transformers 5
+    found["ACT2FN"] = machine.call(found["Activations"], [])
+    found["published"] = Native("published", _published, plain=False)
+    found["kept"] = Native("kept", Weights, plain=False)
+    found["unknown"] = Native("unknown", machine.unknown, plain=False)
+    models = training.read_text(machine, "causal_models.py", NAME, found).names
+    made = {
+        f"{NAME}.{module}": Namespace(f"{NAME}.{module}", {each: models[each] for each in names})
+        for module, names in MODULES.items()
+    }
+    whole = {name: each for space in made.values() for name, each in space.names.items()}
+    whole |= {name.removeprefix(f"{NAME}."): each for name, each in made.items()}
+    whole |= {name: models[name] for name in OF_ALL} | dict(tokenizers)
+    return {NAME: Namespace(NAME, whole), **made}
