@@ -66,10 +66,18 @@ def stacked(tensors: Sequence[Tensor], dim: int) -> Tensor:
     return cat([unsqueeze(each, dim) for each in tensors], dim)
 
 
-def diff(x: Tensor, n: int = 1, dim: int = -1) -> Tensor:
+def diff(
+    x: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
     """``torch.diff``: neighbours, subtracted."""
     if n != 1:
         raise NotModelled("diff of a higher order")
+    if prepend is not None or append is not None:
+        x = cat([each for each in (prepend, x, append) if each is not None], dim)
     length = x.shape[dim] - 1
     return sub(narrow(x, dim, 1, length), narrow(x, dim, 0, length))
 

@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from nanolint.inductor.derive.formulas.reductions import reduce
+from nanolint.inductor.derive.formulas.views import preserved
 from nanolint.tensors.autograd import record
 from nanolint.tensors.dtypes import promote
 from nanolint.tensors.layout import normalized
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def cat(t: Capture, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """``aten.cat``: its gradients are slices."""
+    """``aten.cat``: its gradients are slices; what has no elements is left out before, and one that
+    is left is copied (torch/_inductor/decomposition.py)."""
+    given, tensors = tensors, [each for each in tensors if each.shape != (0,)] or tensors
     first = tensors[0]
     along = normalized(dim, first.ndim)
     dtype = first.dtype
@@ -31,7 +34,10 @@ def cat(t: Capture, tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     shape = (*first.shape[:along], sum(sizes), *first.shape[along + 1 :])
     role = first.role.made("concatenation")
     cost = 6 * len(tensors) - 1  # lowering.py, ``pointwise_cat``: what OpCounterCSE counts
-    if len(tensors) > 1 and all(each is first for each in tensors):
+    if len(tensors) < len(given) and len(tensors) == 1:
+        with t.device.no_grad():
+            out = preserved(t, first)
+    elif len(tensors) > 1 and all(each is first for each in tensors):
         # torch/_inductor/decomposition.py, ``cat``: "single, repeated input"
         before, after = first.shape[:along], first.shape[along:]
         with t.device.no_grad():
