@@ -131,6 +131,10 @@ def table(machine: Machine) -> dict[str, Value]:
     checkpointing = checkpoints(machine)
     casting = {name: _casting(machine, name) for name in CASTING}
     dynamo = Namespace(DYNAMO, {})
+    compiler: dict[str, Value] = {
+        "disable": Native("disable", _disabled),
+        "is_compiling": Native("is_compiling", lambda: machine.card.tracer is not None),
+    }
     return {
         "torch": Namespace("torch", torch),
         "torch.nn.functional": functional_module,
@@ -152,12 +156,12 @@ def table(machine: Machine) -> dict[str, Value]:
         **casting,
         "torch.autograd": functions.module(machine),
         "torch.jit": jit(machine),
-        "torch.compiler": Namespace("torch.compiler", {"disable": Native("disable", _disabled)}),
+        "torch.compiler": Namespace("torch.compiler", compiler),
         DYNAMO: dynamo,
         "torch._dynamo": Namespace(
             "torch._dynamo",
             {
-                "disable": Native("disable", _disabled),
+                **compiler,
                 "allow_in_graph": Native("allow_in_graph", functions.allow, plain=False),
                 "config": dynamo,
             },
