@@ -335,7 +335,10 @@ class Reader(Values):
     def _pass_over(
         self, body: list[ast.stmt], node: ast.stmt, frame: Frame, error: Unread, *, trained: bool
     ) -> None:
-        """Behind the last step, what cannot be read ends the reading."""
+        """After the last step, what cannot be read ends the reading; in a text that stands in for a
+        library it always does."""
+        if not frame.module.path:
+            raise error
         full = jumping.filled(self, node, frame)
         self.teller.passes_over(node, frame.module.path, error.reason)
         try:
