@@ -19,7 +19,12 @@ from nanolint.linting.setup import Adjustments, Setup
 from nanolint.run.settled import NO_LINE, Options
 from nanolint.settings.tables import SettingsError
 from nanolint.settings.targets import OPTION, Choice, choose, usual
-from nanolint.settings.torch_version import NEWEST, find_native_packages, find_torch_version
+from nanolint.settings.torch_version import (
+    NEWEST,
+    find_native_packages,
+    find_older_transformers,
+    find_torch_version,
+)
 from nanolint.tape.torch import native_doubts
 
 if TYPE_CHECKING:
@@ -55,7 +60,8 @@ class Plan:
             asked = find_torch_version(folder)
             options = replace(options, torch_version=asked.version, oldest_torch=asked.oldest)
         native = native_doubts(find_native_packages(folder), options.torch_version or NEWEST)
-        options = replace(options, native=tuple(native))
+        older = find_older_transformers(folder)
+        options = replace(options, native=tuple(native), older_transformers=older)
         claimed = self.chosen.claimed(path, self.sourced.root)
         if any(target.count is not None for target in claimed) and not self._sized_by_option:
             options = replace(options, world_size=None)

@@ -282,7 +282,8 @@ class Options:
     on one machine, None if nobody says it; ``spread`` is whether a launcher starts them that does
     not say it. ``torch_version`` is the release that is judged for,
     None for the newest; ``oldest_torch`` is the oldest that the project allows. ``native`` says
-    what packages of the project change in PyTorch's own kernels.
+    what packages of the project change in PyTorch's own kernels; ``older_transformers`` says which
+    file of it asks for a release before the one that is known.
     """
 
     arguments: tuple[Path | Override, ...] = ()
@@ -296,6 +297,7 @@ class Options:
     torch_version: tuple[int, int] | None = None
     oldest_torch: tuple[int, int] | None = None
     native: tuple[str, ...] = ()
+    older_transformers: str | None = None
     scripts: tuple[Path, ...] = ()
     line: LaunchLine = NO_LINE
 

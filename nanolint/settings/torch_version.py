@@ -44,6 +44,13 @@ _REQUIREMENTS = (
 _NATIVE = lazily(
     r"""^[^#\n]*?(?:^|[\s"'])(nvidia[-_]cutlass[-_]dsl|nvmath[-_]python)(?![\w-])""", re.MULTILINE
 )
+# The release that nanolint's texts of transformers are of, and how older ones are asked for.
+TRANSFORMERS = 5
+_TRANSFORMERS = lazily(
+    r"""^\s*(?:-\s*|["'])?transformers(?:\[[^]]*\])?\s*(?:=\s*["'])?(?:>=?\s*[\d.]+\s*,\s*)?(===?|~=|<=?|\^)\s*(\d+)(\.\d+)?"""
+    r"""|^name = "transformers"\s+version = (")(\d+)(\.\d+)?""",
+    re.MULTILINE,
+)
 _BETWEEN = lazily(r"\s*,\s*|\s+(?=[<>=~!^])")
 _CLAUSE = lazily(r"(===?|~=|!=|<=|>=|<|>|=|\^|~)?\s*(\d+(?:\.(?:\d+|\*))*)")
 _ENVIRONMENTS = (".venv", "venv")
@@ -77,6 +84,22 @@ def find_native_packages(folder: Path) -> tuple[tuple[str, str], ...]:
         if found or is_file(ancestor / "train.py"):
             return found
     return ()
+
+
+def find_older_transformers(folder: Path) -> str | None:
+    """The file of a project that asks for a release of transformers before the one that is known,
+    with the release; None if no file does."""
+    for ancestor in upward(folder):
+        for pattern, _ in (*_LOCKS, *_REQUIREMENTS):
+            for name in names(ancestor, pattern)[:MOST_FILES]:
+                for match in _TRANSFORMERS.finditer(_text(ancestor / name)):
+                    sign, major, minor = match.groups()[:3] if match[1] else match.groups()[3:]
+                    if int(major) < TRANSFORMERS + (sign == "<"):
+                        below = "below " if sign == "<" else ""
+                        return f"{name} asks for transformers {below}{major}{minor or ''}"
+        if is_file(ancestor / "train.py"):
+            break
+    return None
 
 
 def _native_in(folder: Path) -> tuple[tuple[str, str], ...]:

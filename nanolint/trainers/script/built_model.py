@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from nanolint.run.terms import Term
     from nanolint.trainers.script.core import State
 
+OF_LIBRARY = " is a library's"  # how the reason ends where no class of the project is the model's
 # Modules of torch that have none.
 _NONE = frozenset({"Dropout", "GELU", "ReLU", "SiLU", "Identity", "Softmax", "Tanh", "Sigmoid"})
 _WEIGHTED = ("Linear", "Embedding", "LayerNorm", "RMSNorm")
@@ -129,7 +130,7 @@ def built_model(model: Thing | None) -> BuiltModel | NotKnown:
             return model
         return NotKnown("nanolint did not find the model that is trained")
     if isinstance(model.of, External):
-        return NotKnown(f"{model.of.name} is a library's", model.place.path, model.place.line)
+        return NotKnown(f"{model.of.name}{OF_LIBRARY}", model.place.path, model.place.line)
     first = model.arguments[0] if model.arguments else None
     path = model.of.scope.source.path
     if isinstance(first, Instance) and not isinstance(first.of, External):

@@ -18,6 +18,7 @@ from nanolint.run.run import Run
 from nanolint.run.settled import MEMORY, THE_MODEL, Unresolved
 from nanolint.settings.torch_version import NEWEST
 from nanolint.trainers.script import unknown_reasons
+from nanolint.trainers.script.built_model import OF_LIBRARY
 from nanolint.trainers.script.passes import NO_STEP
 from nanolint.trainers.script.things import TERMS
 
@@ -105,7 +106,7 @@ def of_model(found: Described) -> Unresolved:
         return Unresolved(MEMORY, WITHOUT_STEPS, untraced=True)
     built = found.model
     if isinstance(built, NotKnown):
-        return Unresolved(THE_MODEL, str(built))
+        return Unresolved(MEMORY if built.reason.endswith(OF_LIBRARY) else THE_MODEL, str(built))
     name = f"{built.class_name} in {built.path.name if built.path else found.script.name}"
     return Unresolved(MEMORY, f"{name} is another network than nanoGPT's")
 

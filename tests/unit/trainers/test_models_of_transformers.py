@@ -1,0 +1,121 @@
+"""Models that transformers brings, in a loop of one's own; their bytes are in the recorded table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.explained import explained
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = """
+import torch
+from transformers import AutoModelForCausalLM, GPT2Config, GPT2LMHeadModel
+from transformers import LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM
+{model}
+model.to("cuda")
+{before}
+optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+for step in range(20):
+    x = torch.randint(0, 1000, (8, 128), device="cuda")
+    loss = model({call}).loss
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+GPT2 = "model = GPT2LMHeadModel(GPT2Config(vocab_size=1000, n_embd=128, n_layer=2, n_head=4))"
+SIZES = (
+    "vocab_size=1000, hidden_size=128, intermediate_size=256, num_hidden_layers=2, "
+    "num_attention_heads=4, num_key_value_heads=4"
+)
+LLAMA = f"model = LlamaForCausalLM(LlamaConfig({SIZES}))"
+
+
+def told(
+    folder: Path, model: str = GPT2, before: str = "", call: str = "x, labels=x"
+) -> dict[str, Any]:
+    return explained(folder, SCRIPT.format(model=model, before=before, call=call))
+
+
+def peak(found: dict[str, Any]) -> int:
+    assert found["trust"] == "read", found
+    return int(found["peak"]["allocated_bytes"])
+
+
+@pytest.mark.parametrize("model", [GPT2, LLAMA])
+def test_checkpointed_layers_take_less_and_keep_no_keys(tmp_path: Path, model: str) -> None:
+    plain = peak(told(tmp_path, model))
+    assert peak(told(tmp_path, model, "model.gradient_checkpointing_enable()")) < plain
+    without = peak(told(tmp_path, model, call="x, labels=x, use_cache=False"))
+    assert without == peak(told(tmp_path, model, "model.config.use_cache = False")) <= plain
+
+
+@pytest.mark.parametrize("cls", ["GPT2LMHeadModel", "AutoModelForCausalLM"])
+def test_a_published_checkpoint_has_its_sizes_and_evaluates(tmp_path: Path, cls: str) -> None:
+    of_hub = f'model = {cls}.from_pretrained("gpt2")'
+    own = "model = GPT2LMHeadModel(GPT2Config())"
+    assert peak(told(tmp_path, of_hub)) == peak(told(tmp_path, own, "model.eval()"))
+    assert peak(told(tmp_path, of_hub, "model.train()")) == peak(told(tmp_path, own))
+
+
+def test_another_checkpoint_is_the_one_reason(tmp_path: Path) -> None:
+    found = told(tmp_path, 'model = AutoModelForCausalLM.from_pretrained("somebody/model")')
+    (only,) = found["unresolved"]
+    assert "the checkpoint 'somebody/model'" in only["reason"]
+
+
+def test_a_mask_may_leave_nothing_out(tmp_path: Path) -> None:
+    masked = told(tmp_path, call="x, attention_mask=torch.ones_like(x), labels=x")
+    assert masked["peak"]["allocated_bytes"] > peak(told(tmp_path))
+    assert masked["trust"] == "read" or masked["doubts"]
+
+
+@pytest.mark.parametrize(
+    ("model", "before", "reason"),
+    [
+        (
+            f"model = Qwen2ForCausalLM(Qwen2Config({SIZES}, use_sliding_window=True))",
+            "",
+            "attention in a window",
+        ),
+        (
+            LLAMA,
+            "model.config.use_cache = False\nmodel = torch.compile(model)",
+            "a compiled model of transformers without a cache",
+        ),
+    ],
+)
+def test_what_is_not_known_is_not_passed_over(
+    tmp_path: Path, model: str, before: str, reason: str
+) -> None:
+    found = told(tmp_path, model, before)
+    assert found["trust"] == "unknown"
+    assert reason in found["unresolved"][0]["reason"]
+
+
+def test_heads_that_do_not_share_the_width_raise(tmp_path: Path) -> None:
+    found = told(tmp_path, GPT2.replace("n_head=4", "n_head=7"))
+    assert "`embed_dim` must be divisible by num_heads" in found["unresolved"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("asks", "older"),
+    [
+        ("transformers==4.50.3", "4.50"),
+        ("transformers[torch]~=4.44", "4.44"),
+        ("transformers>=4.30,<5", "below 5"),
+        ("transformers>=4.30", None),
+        ("transformers==5.1", None),
+        ("sentence-transformers==2.2", None),
+    ],
+)
+def test_an_older_release_is_a_doubt_if_its_model_is_trained(
+    tmp_path: Path, asks: str, older: str | None
+) -> None:
+    (tmp_path / "requirements.txt").write_text(f"{asks}\n", encoding="utf-8")
+    said = [] if older is None else [f"requirements.txt asks for transformers {older}: "]
+    doubts = told(tmp_path)["doubts"]
+    assert [each.startswith(said[0]) for each in doubts] == [True] * len(said)
