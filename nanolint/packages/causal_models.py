@@ -20,6 +20,27 @@ OF_LOADING = (
 )  # fmt: skip
 
 
+# Of a model's other attributes those that take nothing, and those whose effect is not known.
+HARMLESS = (
+    "add_model_tags", "can_generate", "generation_config", "get_memory_footprint",
+    "hf_device_map", "main_input_name", "name_or_path", "push_to_hub", "warnings_issued",
+)  # fmt: skip
+OTHERS = (
+    "base_model", "compute_transition_scores", "disable_input_require_grads",
+    "enable_input_require_grads", "generate", "get_position_embeddings", "loss_function",
+    "resize_position_embeddings", "set_attn_implementation", "set_input_embeddings",
+    "set_output_embeddings", "to_bettertransformer",
+)  # fmt: skip
+
+
+def other(name):
+    if name in OTHERS:
+        doubt(f"what {name} of a model of transformers does")
+    elif name not in HARMLESS:
+        raise AttributeError(name)
+    return unknown(f"{name} of a model of transformers")
+
+
 class DynamicCache:
     __dataclass__ = {}  # torch.compile hands out what it holds
 
@@ -131,6 +152,9 @@ class CausalModel(PreTrainedModel):
 
     is_published = False
 
+    def __getattr__(self, name):
+        return other(name)
+
     @classmethod
     def from_config(cls, config, **named):
         return cls._from_config(config, **named)
@@ -149,8 +173,7 @@ class CausalModel(PreTrainedModel):
         is_plain = not others and all(each in OF_LOADING for each in named)
         if sizes is None or not is_plain or cls.base_model_prefix != "transformer":
             return unknown(f"the checkpoint {name!r}")
-        layers, heads, width = sizes
-        config = GPT2Config(n_layer=layers, n_head=heads, n_embd=width)
+        config = GPT2Config.from_pretrained(name)
         of_model = {each: named[each] for each in named if each in OF_MODEL}
         made = cls._from_config(config, **of_model).eval()
         made.is_published = True
@@ -173,6 +196,21 @@ class CausalModel(PreTrainedModel):
     def tie_weights(self):
         if self.config.tie_word_embeddings:
             self.lm_head.weight = self.get_input_embeddings().weight
+
+    def resize_token_embeddings(self, new_num_tokens=None, pad_to_multiple_of=None, **named):
+        old = self.get_input_embeddings().weight
+        size = old.shape[0] if new_num_tokens is None else new_num_tokens
+        if pad_to_multiple_of is not None:
+            size = -(-size // pad_to_multiple_of) * pad_to_multiple_of
+        if size != old.shape[0]:
+            if old.is_cuda:
+                doubt("what an embedding that is resized on the card takes")
+            alike = {"device": old.device, "dtype": old.dtype}
+            self.trunk.embed(nn.Embedding(size, old.shape[1], **alike))
+            self.lm_head = nn.Linear(old.shape[1], size, bias=False, **alike)
+        self.config.vocab_size = size
+        self.tie_weights()
+        return self.get_input_embeddings()
 
     def gradient_checkpointing_enable(self, gradient_checkpointing_kwargs=None, **named):
         if gradient_checkpointing_kwargs is not None and gradient_checkpointing_kwargs.get(
@@ -222,6 +260,9 @@ class CausalModel(PreTrainedModel):
 
 class Trunk(PreTrainedModel):
     gradient_checkpointing = False
+
+    def __getattr__(self, name):
+        return other(name)
 
     def caches(self, use_cache):
         use_cache = self.config.use_cache if use_cache is None else use_cache
@@ -329,6 +370,9 @@ class GPT2Model(Trunk):
 
     def embedding(self):
         return self.wte
+
+    def embed(self, embedding):
+        self.wte = embedding
 
     def forward(
         self,
@@ -513,6 +557,9 @@ class LlamaModel(Trunk):
     def embedding(self):
         return self.embed_tokens
 
+    def embed(self, embedding):
+        self.embed_tokens = embedding
+
     def forward(
         self,
         input_ids=None,
@@ -565,6 +612,12 @@ MODELS = {
     "qwen2": Qwen2ForCausalLM,
     "qwen3": Qwen3ForCausalLM,
 }
+
+
+class AutoConfig:
+    @staticmethod
+    def from_pretrained(name, *others, **named):
+        return GPT2Config.from_pretrained(name, *others, **named)
 
 
 class AutoModelForCausalLM:

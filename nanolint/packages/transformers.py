@@ -1,8 +1,9 @@
 """Of transformers what models of one's own are built on, and the settings of its own.
 
 As transformers/configuration_utils.py, modeling_utils.py, activations.py and modeling_outputs.py
-have it. ``doubt`` takes what is not known, ``refused`` ends the reading. The models that it brings
-are in causal_models.py.
+have it. ``doubt`` takes what is not known, ``refused`` ends the reading;
+``published`` has the sizes of GPT-2's checkpoints. The models that it brings are in
+causal_models.py.
 """
 
 import torch
@@ -37,6 +38,11 @@ class ModelConfig(PretrainedConfig):
     """One of a model that transformers brings: ``others`` are its names for those of all."""
 
     _attn_implementation = "sdpa"
+    of_all = (
+        "architectures", "dtype", "get_text_config", "id2label", "is_encoder_decoder",
+        "name_or_path", "num_labels", "problem_type", "push_to_hub", "to_diff_dict",
+        "to_json_file", "to_json_string", "torch_dtype", "update",
+    )  # fmt: skip
     defaults = {}
     others = {}
 
@@ -53,7 +59,25 @@ class ModelConfig(PretrainedConfig):
     def __getattr__(self, name):
         if name in self.others:
             return getattr(self, self.others[name])
+        if name in self.of_all:
+            return unknown(f"{name} of a config of transformers")
         raise AttributeError(name)
+
+    @classmethod
+    def from_pretrained(cls, name, *others, **named):
+        sizes = published(name)
+        if sizes is None or others or cls.model_type != "gpt2":
+            return unknown(f"the config of {name!r}")
+        layers, heads, width = sizes
+        return cls(**{"n_layer": layers, "n_head": heads, "n_embd": width, **named})
+
+    @classmethod
+    def from_json_file(cls, path):
+        return unknown("the contents of a file")
+
+    @classmethod
+    def from_dict(cls, settings, **named):
+        return cls(**settings, **named)
 
 
 class GPT2Config(ModelConfig):

@@ -85,6 +85,10 @@ class Seen:
         """Notes that the batch was not for training."""
         self._given = None
 
+    def skips(self) -> None:
+        """Turns are left out: of the step that they are in only some passes are read."""
+        self.backward = 0
+
     def stepped(self) -> None:
         """An optimizer has stepped."""
         if self.backward:

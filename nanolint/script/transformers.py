@@ -41,7 +41,7 @@ MODULES = {
     QWEN2: ("Qwen2Config", "Qwen2ForCausalLM"),
     QWEN3: ("Qwen3Config", "Qwen3ForCausalLM"),
 }
-OF_ALL = ("AutoModelForCausalLM", "DynamicCache")
+OF_ALL = ("AutoConfig", "AutoModelForCausalLM", "DynamicCache")
 
 
 def table(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Value]:
@@ -63,14 +63,14 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
     given: dict[str, Value] = {
         "doubt": Native("doubt", partial(settings.doubt, machine), plain=False),
         "doubt_above": Native("doubt_above", machine.card.tape.doubt_above, plain=False),
+        "published": Native("published", _published, plain=False),
         "refused": Native("refused", refused, plain=False),
+        "unknown": Native("unknown", machine.unknown, plain=False),
     }
     found = training.read_text(machine, "transformers.py", NAME, dict(given)).names
     found["PreTrainedConfig"] = found["PretrainedConfig"]  # its name in transformers 5
     found["ACT2FN"] = machine.call(found["Activations"], [])
-    found["published"] = Native("published", _published, plain=False)
     found["kept"] = Native("kept", Weights, plain=False)
-    found["unknown"] = Native("unknown", machine.unknown, plain=False)
     models = training.read_text(machine, "causal_models.py", NAME, found).names
     made = {
         f"{NAME}.{module}": Namespace(f"{NAME}.{module}", {each: models[each] for each in names})

@@ -223,11 +223,15 @@ class Turns:
             self.outermost, self.is_over = course, False
             self._is_late = machine.phases.are_late
         self.courses.append(course)
+        before = -1
         try:
             while True:
                 number = course.next()
                 if number is None:
                     break
+                if number != before + 1:
+                    machine.seen.skips()
+                before = number
                 machine.step()
                 if course.is_direct and not machine.phases.have_settled:
                     self._making.discard(node)  # only turns that all make one count

@@ -119,7 +119,7 @@ def assert_as_read(runs: list[Run]) -> None:
                 assert getattr(one, column) == getattr(other, column), (each.batch_size, column)
 
 
-@pytest.mark.parametrize("name", list(TEXTS)[::5])
+@pytest.mark.parametrize("name", list(TEXTS)[::12])
 def test_a_variation_has_the_tape_of_its_reading(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,7 +127,7 @@ def test_a_variation_has_the_tape_of_its_reading(
     run = run_of(tmp_path, TEXTS[name])
     if run is not None and run.on_gpu:
         own = run.batch_size
-        assert_as_read([of(run, each) for each in (own, own + 1, own + 2, 2 * own, 16, 5)])
+        assert_as_read([of(run, each) for each in (own, own + 1, 2 * own, 5)])
 
 
 def test_the_third_micro_batch_is_not_read(tmp_path: Path, reads: list[int]) -> None:

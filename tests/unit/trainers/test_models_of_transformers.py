@@ -61,6 +61,42 @@ def test_a_published_checkpoint_has_its_sizes_and_evaluates(tmp_path: Path, cls:
     assert peak(told(tmp_path, of_hub, "model.train()")) == peak(told(tmp_path, own))
 
 
+LOADED = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+from transformers import LlamaConfig, LlamaForCausalLM
+{model}
+model.to("cuda")
+optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+loader = DataLoader(TensorDataset(torch.randint(0, 1000, (256, 128))), batch_size=4)
+for epoch in range(2):
+    for i, (x,) in enumerate(loader):
+        loss = model(x.cuda(), labels=x.cuda()).loss / 4
+        loss.backward()
+        if (i + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+"""
+
+
+def test_passes_of_a_step_are_not_counted_over_turns_that_are_left_out(tmp_path: Path) -> None:
+    found = explained(tmp_path, LOADED.format(model=LLAMA))
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["run"]["gradient_accumulation_steps"] == 4
+
+
+def test_what_a_model_has_besides_is_a_doubt(tmp_path: Path) -> None:
+    inner = "inner = model.module if hasattr(model, 'module') else model"
+    assert told(tmp_path, before=inner)["doubts"] == []
+    found = told(tmp_path, before="model.generate(torch.zeros(1, 4, dtype=torch.long).cuda())")
+    assert found["doubts"][0].startswith("what generate of a model of transformers does")
+
+
+def test_another_size_of_the_vocabulary(tmp_path: Path) -> None:
+    larger = told(tmp_path, f"{GPT2}\nmodel.resize_token_embeddings(1003, pad_to_multiple_of=64)")
+    assert peak(larger) == peak(told(tmp_path, GPT2.replace("=1000", "=1024")))
+
+
 def test_another_checkpoint_is_the_one_reason(tmp_path: Path) -> None:
     found = told(tmp_path, 'model = AutoModelForCausalLM.from_pretrained("somebody/model")')
     (only,) = found["unresolved"]
