@@ -1,6 +1,6 @@
 """The package transformers: its modules, and what its texts are given.
 
-transformers.py has what models of one's own are built on, causal_models.py the models it brings.
+transformers.py has what models of one's own are built on, the others the models that it brings.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ MODULES = {
     QWEN2: ("Qwen2Config", "Qwen2ForCausalLM"),
     QWEN3: ("Qwen3Config", "Qwen3ForCausalLM"),
 }
+MODELS = ("causal_models.py", "gpt2.py", "llama.py")  # each is given what those before it have
 OF_ALL = ("AutoConfig", "AutoModelForCausalLM", "DynamicCache")
 
 
@@ -71,7 +72,9 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
     found["PreTrainedConfig"] = found["PretrainedConfig"]  # its name in transformers 5
     found["ACT2FN"] = machine.call(found["Activations"], [])
     found["kept"] = Native("kept", Weights, plain=False)
-    models = training.read_text(machine, "causal_models.py", NAME, found).names
+    models = found
+    for text in MODELS:
+        models = training.read_text(machine, text, NAME, models).names
     made = {
         f"{NAME}.{module}": Namespace(f"{NAME}.{module}", {each: models[each] for each in names})
         for module, names in MODULES.items()

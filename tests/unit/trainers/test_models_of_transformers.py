@@ -1,4 +1,4 @@
-"""Models that transformers brings, in a loop of one's own; their bytes are in the recorded table."""
+"""Models of transformers in a loop of one's own; their bytes are in the recorded table."""
 
 from __future__ import annotations
 
