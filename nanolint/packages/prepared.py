@@ -28,6 +28,11 @@ def in_full(data):
         return {name: in_full(each) for name, each in data.items()}
     if isinstance(data, torch.Tensor):
         return data.float() if data.dtype in (torch.float16, torch.bfloat16) else data
+    if hasattr(data, "to_tuple"):  # transformers' ModelOutput, which is a mapping
+        fields = {name: in_full(getattr(data, name)) for name in data.names}
+        return type(data)(**fields)
+    if hasattr(data, "get_seq_length"):  # its caches are none
+        return data
     if data is not None and not isinstance(data, (int, float, str)):
         refused("nanolint does not model accelerate with this output of the model")
     return data
