@@ -14,7 +14,7 @@ from torch.utils.checkpoint import checkpoint
 
 OF_MODEL = ("dtype", "torch_dtype", "attn_implementation")
 OF_LOADING = (
-    *OF_MODEL, "cache_dir", "local_files_only", "revision", "token", "use_safetensors",
+    *OF_MODEL, "cache_dir", "config", "local_files_only", "revision", "token", "use_safetensors",
     "low_cpu_mem_usage", "trust_remote_code",
 )  # fmt: skip
 
@@ -172,7 +172,7 @@ class CausalModel(PreTrainedModel):
         is_plain = not others and all(each in OF_LOADING for each in named)
         if sizes is None or not is_plain or cls.base_model_prefix != "transformer":
             return unknown(f"the checkpoint {name!r}")
-        config = GPT2Config.from_pretrained(name)
+        config = named.get("config") or GPT2Config.from_pretrained(name)
         of_model = {each: named[each] for each in named if each in OF_MODEL}
         made = cls._from_config(config, **of_model).eval()
         made.is_published = True

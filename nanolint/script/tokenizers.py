@@ -69,7 +69,8 @@ def package(machine: Script) -> Namespace:
 OF_TOKENS = "_token_id"  # the end of names that stand for one token, such as pad_token_id
 LONGEST = "max_length"
 # What an encoding has, each a number for each token.
-PARTS = ("input_ids", "attention_mask", "token_type_ids")
+TYPES = "token_type_ids"
+PARTS = ("input_ids", "attention_mask", TYPES)
 
 
 class Tokenizer(Unknown):
@@ -164,9 +165,7 @@ def encoded(
         row: Value = empty(machine.host, (rows or 1, count), INT64, DATA)
     else:
         row = [Index("a token", machine.place, object())] * count
-    parts = {name: copy(row) for name in PARTS}
-    to = Native("to", lambda device, **_: _moved(machine, parts, device), plain=False)
-    return Encoding("encoding", {**parts, "data": {**parts}, "to": to})
+    return _encoding(machine, {name: copy(row) for name in PARTS})
 
 
 def _rows(text: Value) -> int | None:
@@ -176,12 +175,22 @@ def _rows(text: Value) -> int | None:
     return len(text) if isinstance(text, (list, tuple)) and text else None
 
 
-def _moved(machine: Script, parts: dict[str, Value], device: Value) -> Encoding:
-    """``encoding.to(device)``."""
-    made = {
-        name: machine.call(machine.attribute(each, "to"), [device]) for name, each in parts.items()
-    }
-    return Encoding("encoding", {**made, "data": {**made}})
+def _encoding(machine: Script, parts: dict[str, Value]) -> Encoding:
+    """What a tokenizer gives: a mapping, whose parts ``to`` moves. Those of models that predict the
+    next token give no types of tokens, unless these are asked for."""
+    listed = {name: each for name, each in parts.items() if name != TYPES}
+
+    def to(device: Value = None, **_: Value) -> Encoding:
+        moved = {
+            name: machine.call(machine.attribute(each, "to"), [device])
+            for name, each in parts.items()
+        }
+        return _encoding(machine, moved)
+
+    methods: dict[str, Value] = {"to": Native("to", to, plain=False)}
+    for name, found in (("items", listed.items), ("keys", listed.keys), ("values", listed.values)):
+        methods[name] = Native(name, lambda found=found: list(found()), plain=False)
+    return Encoding("encoding", {**parts, "data": {**parts}, **methods})
 
 
 def _take(machine: Script, made: Tokenizer, path: Value) -> None:

@@ -50,6 +50,15 @@ def test_filled_up_to_a_length(tmp_path: Path, part: str) -> None:
     assert (found["run"]["batch_size"], found["run"]["block_size"]) == (16, 128)
 
 
+def test_its_parts_are_listed_as_those_of_a_mapping(tmp_path: Path) -> None:
+    text = script(f"padding='max_length', {CUT}", "PART").replace(
+        "found.PART", "{name: part.cuda() for name, part in found.items()}['input_ids']"
+    )
+    found = explained(tmp_path, text)
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert (found["run"]["batch_size"], found["run"]["block_size"]) == (16, 128)
+
+
 def test_filled_up_to_the_longest(tmp_path: Path) -> None:
     found = explained(tmp_path, script(f"padding=True, {CUT}"))
     assert found["doubts"] == [DOUBT]
