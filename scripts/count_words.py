@@ -29,7 +29,7 @@ class Word(NamedTuple):
 
 WORDS = {
     "What": Word(514, "say what the function returns or does", r"\AWhat "),
-    "behind": Word(77, "after", r"\bbehind\b"),
+    "behind": Word(76, "after", r"\bbehind\b"),
     "where": Word(811, "if", r"(?<![.\w])where\b(?!\()"),
     "but for": Word(19, "except", r"\bbut for\b"),
     "beside": Word(63, "next to, in addition to", r"\bbeside\b"),

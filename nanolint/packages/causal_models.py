@@ -1,4 +1,4 @@
-"""What the causal language models of transformers 5.24 share; gpt2.py and llama.py have theirs.
+"""Parts that the causal language models of transformers 5.24 share; gpt2.py and llama.py use them.
 
 transformers/cache_utils.py, masking_utils.py, integrations/sdpa_attention.py, loss/loss_utils.py. ``doubt``
 takes what is not known, ``doubt_above`` what can only take less, ``refused`` ends the reading;
@@ -66,7 +66,7 @@ def positions_of(embeds, cache):
 
 
 def causal_mask(embeds, attention_mask, cache, positions):
-    """None where attention is causal and nothing else; else a mask of each pair of tokens."""
+    """Returns None if attention is causal and nothing else; else a mask of each pair of tokens."""
     if attention_mask is None:
         if cache is None:
             rows = positions.expand(embeds.shape[0], -1)
@@ -147,7 +147,7 @@ class Layer(nn.Module):
 
 
 class CausalModel(PreTrainedModel):
-    """What the four have in common: a trunk and a head, by the names that each gives them."""
+    """A trunk and a head, by the names that each of the four models gives them."""
 
     is_published = False
 

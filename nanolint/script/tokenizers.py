@@ -176,8 +176,8 @@ def _rows(text: Value) -> int | None:
 
 
 def _encoding(machine: Script, parts: dict[str, Value]) -> Encoding:
-    """What a tokenizer gives: a mapping, whose parts ``to`` moves. Those of models that predict the
-    next token give no types of tokens, unless these are asked for."""
+    """Returns the result of a tokenizer: a mapping, whose parts ``to`` moves. Tokenizers of models
+    that predict the next token list no types of tokens."""
     listed = {name: each for name, each in parts.items() if name != TYPES}
 
     def to(device: Value = None, **_: Value) -> Encoding:

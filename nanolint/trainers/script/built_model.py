@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nanolint.run.terms import Term
     from nanolint.trainers.script.core import State
 
-OF_LIBRARY = " is a library's"  # how the reason ends where no class of the project is the model's
+OF_LIBRARY = " is a library's"  # how the reason ends if the model's class is not of the project
 # Modules of torch that have none.
 _NONE = frozenset({"Dropout", "GELU", "ReLU", "SiLU", "Identity", "Softmax", "Tanh", "Sigmoid"})
 _WEIGHTED = ("Linear", "Embedding", "LayerNorm", "RMSNorm")
