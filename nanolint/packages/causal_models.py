@@ -1,9 +1,8 @@
 """Parts that the causal language models of transformers 5.24 share; gpt2.py and llama.py use them.
 
-transformers/cache_utils.py, masking_utils.py, integrations/sdpa_attention.py, loss/loss_utils.py. ``doubt``
-takes what is not known, ``doubt_above`` what can only take less, ``refused`` ends the reading;
-``published`` has the sizes of GPT-2's
-checkpoints, whose state is ``kept``.
+transformers/cache_utils.py, masking_utils.py, integrations/sdpa_attention.py, loss/loss_utils.py.
+``doubt`` takes what is not known, ``doubt_above`` what can only take less, ``refused`` ends the
+reading; ``published`` has the sizes of GPT-2's checkpoints, whose state is ``kept``.
 """
 
 import torch
@@ -162,8 +161,10 @@ class CausalModel(PreTrainedModel):
     def _from_config(cls, config, dtype=None, torch_dtype=None, attn_implementation=None, **named):
         if attn_implementation is not None:
             config._attn_implementation = attn_implementation
-        made = cls(config)
-        kind = dtype if dtype is not None else torch_dtype
+        made, settings = cls(config), vars(config)
+        kind = dtype or torch_dtype or settings.get("dtype") or settings.get("torch_dtype")
+        if isinstance(kind, str) and kind != "auto":
+            kind = getattr(torch, kind)
         return made if kind is None or kind == "auto" else made.to(kind)
 
     @classmethod
@@ -238,6 +239,12 @@ class CausalModel(PreTrainedModel):
     ):
         if named:
             doubt(f"what {sorted(named)[0]} does in a model of transformers")
+        if self.config.output_hidden_states or self.config.output_attentions:
+            doubt("what a model of transformers keeps that hands out more than logits")
+        if position_ids is not None:
+            doubt("whether position_ids say that a row has several texts")
+        if torch.compiler.is_compiling():
+            doubt("what torch.compile makes of a model of transformers")
         outputs = self.trunk(
             input_ids=input_ids,
             attention_mask=attention_mask,

@@ -93,6 +93,8 @@ class GPT2Block(Layer):
 class GPT2Model(Trunk):
     def __init__(self, config):
         super().__init__(config)
+        if config.add_cross_attention:
+            refused("cross-attention in a model of transformers is not known")
         self.embed_dim = config.hidden_size
         self.wte = nn.Embedding(config.vocab_size, self.embed_dim)
         self.wpe = nn.Embedding(config.max_position_embeddings, self.embed_dim)

@@ -132,6 +132,31 @@ def test_what_is_not_known_is_not_passed_over(
     assert reason in found["unresolved"][0]["reason"]
 
 
+@pytest.mark.parametrize(
+    ("model", "before", "call", "said"),
+    [
+        (LLAMA, "model = torch.compile(model)", "x, labels=x", "what torch.compile makes"),
+        (GPT2, "model.config.output_hidden_states = True", "x, labels=x", "hands out more"),
+        (GPT2, "", "x, labels=x, position_ids=torch.arange(128).cuda()[None]", "position_ids"),
+        (GPT2, "", "x, labels=x, token_type_ids=x", "what token_type_ids does"),
+    ],
+)
+def test_what_is_not_verified_is_a_doubt(
+    tmp_path: Path, model: str, before: str, call: str, said: str
+) -> None:
+    found = told(tmp_path, model, before, call)
+    assert found["peak"] is not None
+    assert any(said in each for each in found["doubts"])
+
+
+def test_a_model_from_a_config_has_its_type(tmp_path: Path) -> None:
+    sizes = "GPT2Config(vocab_size=1000, n_embd=128, n_layer=2, n_head=4"
+    of_config = f"model = AutoModelForCausalLM.from_config({sizes}, dtype='bfloat16'))"
+    of_call = f"model = AutoModelForCausalLM.from_config({sizes}), dtype=torch.bfloat16)"
+    halved = peak(told(tmp_path, GPT2, "model.to(torch.bfloat16)"))
+    assert peak(told(tmp_path, of_config)) == peak(told(tmp_path, of_call)) == halved
+
+
 def test_heads_that_do_not_share_the_width_raise(tmp_path: Path) -> None:
     found = told(tmp_path, GPT2.replace("n_head=4", "n_head=7"))
     assert "`embed_dim` must be divisible by num_heads" in found["unresolved"][0]["reason"]
