@@ -144,6 +144,13 @@ class Qwen3Config(LlamaConfig):
     defaults = {**Qwen2Config.defaults, "head_dim": 128}
 
 
+def AdamW(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.0, **named):
+    """Of releases before 4.50: one parameter after the other."""
+    doubt("transformers 4.50 and later have no AdamW: write torch.optim.AdamW")
+    settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+    return torch.optim.AdamW(params, foreach=False, **settings)
+
+
 class GenerationMixin:
     pass
 

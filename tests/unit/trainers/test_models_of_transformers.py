@@ -149,6 +149,15 @@ def test_what_is_not_verified_is_a_doubt(
     assert any(said in each for each in found["doubts"])
 
 
+def test_an_optimizer_that_is_gone_is_a_doubt_with_its_successor(tmp_path: Path) -> None:
+    text = SCRIPT.replace("torch.optim.AdamW", "AdamW").replace(
+        "import AutoM", "import AdamW, AutoM"
+    )
+    found = explained(tmp_path, text.format(model=GPT2, before="", call="x, labels=x"))
+    assert any("have no AdamW: write torch.optim.AdamW" in each for each in found["doubts"])
+    assert found["peak"]["allocated_bytes"] == peak(told(tmp_path))
+
+
 def test_a_model_from_a_config_has_its_type(tmp_path: Path) -> None:
     sizes = "GPT2Config(vocab_size=1000, n_embd=128, n_layer=2, n_head=4"
     of_config = f"model = AutoModelForCausalLM.from_config({sizes}, dtype='bfloat16'))"
