@@ -254,7 +254,7 @@ def in_another_session(config: Path, folder: Path) -> Iterator[str]:
         first.close()
         for typed, texts in (("`block_size`", doubled), ("`batch_size`", batch_size)):
             figures = measured(config, [], card, texts, started=(installed, around))
-            yield f"| nanoGPT's | {typed}, read ahead a session ago | {card} | {figures} |"
+            yield f"| nanoGPT's | {typed}, read ahead by an earlier server | {card} | {figures} |"
 
 
 def measured(
