@@ -76,10 +76,10 @@ def diff(
     """``torch.diff``: neighbours, subtracted."""
     if n != 1:
         raise NotModelled("diff of a higher order")
-    if prepend is not None or append is not None:
-        x = cat([each for each in (prepend, x, append) if each is not None], dim)
-    length = x.shape[dim] - 1
-    return sub(narrow(x, dim, 1, length), narrow(x, dim, 0, length))
+    parts = [each for each in (prepend, x, append) if each is not None]
+    whole = x if len(parts) == 1 else cat(parts, dim)
+    length = whole.shape[dim] - 1
+    return sub(narrow(whole, dim, 1, length), narrow(whole, dim, 0, length))
 
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
