@@ -1,7 +1,7 @@
 """Measure what the tests notice: change the code in small ways and see whether one of them fails.
 
     python scripts/mutation_sample.py choose --count 160    # validation/mutants.json, from a seed
-    python scripts/mutation_sample.py reach FOLDER          # one run of all tests, 20 minutes
+    python scripts/mutation_sample.py reach FOLDER          # one run of all tests, 40 minutes
     python scripts/mutation_sample.py try FOLDER            # a row for each room
 
 ``choose`` takes one change of a line at a time, some of each room; the list is in the repository,
