@@ -17,7 +17,6 @@ OF_LOADING = (
     "low_cpu_mem_usage", "trust_remote_code",
 )  # fmt: skip
 
-
 # Of a model's other attributes those that take nothing, and those whose effect is not known.
 HARMLESS = (
     "add_model_tags", "can_generate", "generation_config", "get_memory_footprint",
@@ -105,16 +104,9 @@ def attend(module, query, key, value, mask, dropout, scaling):
         else:
             key, value = repeat_kv(key, groups), repeat_kv(value, groups)
     length = query.shape[2]
-    causal = length > 1 and mask is None
+    options = {"dropout_p": dropout, "scale": scaling, **grouped}
     output = F.scaled_dot_product_attention(
-        query,
-        key,
-        value,
-        attn_mask=mask,
-        dropout_p=dropout,
-        scale=scaling,
-        is_causal=causal,
-        **grouped,
+        query, key, value, attn_mask=mask, is_causal=length > 1 and mask is None, **options
     )
     output = output.reshape(output.shape[0], -1, length, value.shape[-1])
     return output.transpose(1, 2).contiguous()
@@ -145,17 +137,14 @@ class Layer(nn.Module):
         return self.once(*args, **kwargs)
 
 
-class CausalModel(PreTrainedModel):
-    """A trunk and a head, by the names that each of the four models gives them."""
+class LibraryModel(PreTrainedModel):
+    """A model that transformers brings: how it is made, and which attributes it has besides."""
 
     is_published = False
+    model_type = ""
 
     def __getattr__(self, name):
         return other(name)
-
-    @classmethod
-    def from_config(cls, config, **named):
-        return cls._from_config(config, **named)
 
     @classmethod
     def _from_config(cls, config, dtype=None, torch_dtype=None, attn_implementation=None, **named):
@@ -169,9 +158,8 @@ class CausalModel(PreTrainedModel):
 
     @classmethod
     def from_pretrained(cls, name, *others, **named):
-        sizes = published(name)
         is_plain = not others and all(each in OF_LOADING for each in named)
-        if sizes is None or not is_plain or cls.base_model_prefix != "transformer":
+        if published(name) is None or not is_plain or cls.model_type != "gpt2":
             return unknown(f"the checkpoint {name!r}")
         config = named.get("config") or GPT2Config.from_pretrained(name)
         of_model = {each: named[each] for each in named if each in OF_MODEL}
@@ -183,12 +171,16 @@ class CausalModel(PreTrainedModel):
         found = super().state_dict(*args, **kwargs)
         return kept(found) if self.is_published else found
 
+
+class CausalModel(LibraryModel):
+    """A trunk and a head, by the names that each of the four models gives them."""
+
     @property
     def trunk(self):
         return getattr(self, self.base_model_prefix)
 
     def get_input_embeddings(self):
-        return self.trunk.embedding()
+        return self.trunk.get_input_embeddings()
 
     def get_output_embeddings(self):
         return self.lm_head
@@ -206,16 +198,14 @@ class CausalModel(PreTrainedModel):
             if old.is_cuda:
                 doubt("what an embedding that is resized on the card takes")
             alike = {"device": old.device, "dtype": old.dtype}
-            self.trunk.embed(nn.Embedding(size, old.shape[1], **alike))
+            self.trunk.set_input_embeddings(nn.Embedding(size, old.shape[1], **alike))
             self.lm_head = nn.Linear(old.shape[1], size, bias=False, **alike)
         self.config.vocab_size = size
         self.tie_weights()
         return self.get_input_embeddings()
 
     def gradient_checkpointing_enable(self, gradient_checkpointing_kwargs=None, **named):
-        if gradient_checkpointing_kwargs is not None and gradient_checkpointing_kwargs.get(
-            "use_reentrant"
-        ):
+        if (gradient_checkpointing_kwargs or {}).get("use_reentrant"):
             doubt("what reentrant checkpointing of transformers keeps")
         for each in self.modules():
             if hasattr(each, "gradient_checkpointing"):
@@ -252,8 +242,7 @@ class CausalModel(PreTrainedModel):
             inputs_embeds=inputs_embeds,
             use_cache=use_cache,
         )
-        hidden_states = outputs.last_hidden_state
-        hidden_states = hidden_states[:, slice(0, None), :]
+        hidden_states = outputs.last_hidden_state[:, slice(0, None), :]
         logits = self.lm_head(hidden_states)
         loss = None
         if labels is not None:
@@ -264,11 +253,8 @@ class CausalModel(PreTrainedModel):
         return made if return_dict is not False else made.to_tuple()
 
 
-class Trunk(PreTrainedModel):
+class Trunk(LibraryModel):
     gradient_checkpointing = False
-
-    def __getattr__(self, name):
-        return other(name)
 
     def caches(self, use_cache):
         use_cache = self.config.use_cache if use_cache is None else use_cache
@@ -279,13 +265,23 @@ class Trunk(PreTrainedModel):
 MODELS = {}  # by the type in a config
 
 
-class AutoConfig:
+class Registry:
+    @staticmethod
+    def register(*args, **kwargs):
+        pass
+
+
+class AutoConfig(Registry):
     @staticmethod
     def from_pretrained(name, *others, **named):
         return GPT2Config.from_pretrained(name, *others, **named)
 
+    @staticmethod
+    def for_model(model_type, *others, **named):
+        return unknown(f"the config of a {model_type}")
 
-class AutoModelForCausalLM:
+
+class AutoModelForCausalLM(Registry):
     @staticmethod
     def from_config(config, **named):
         if config.model_type not in MODELS:

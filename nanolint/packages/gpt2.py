@@ -91,6 +91,8 @@ class GPT2Block(Layer):
 
 
 class GPT2Model(Trunk):
+    model_type = "gpt2"
+
     def __init__(self, config):
         super().__init__(config)
         if config.add_cross_attention:
@@ -104,10 +106,10 @@ class GPT2Model(Trunk):
         )
         self.ln_f = nn.LayerNorm(self.embed_dim, eps=config.layer_norm_epsilon)
 
-    def embedding(self):
+    def get_input_embeddings(self):
         return self.wte
 
-    def embed(self, embedding):
+    def set_input_embeddings(self, embedding):
         self.wte = embedding
 
     def forward(
@@ -138,6 +140,7 @@ class GPT2Model(Trunk):
 
 class GPT2LMHeadModel(CausalModel):
     base_model_prefix = "transformer"
+    model_type = "gpt2"
 
     def __init__(self, config):
         super().__init__(config)

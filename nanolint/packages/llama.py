@@ -22,7 +22,7 @@ class LlamaRotaryEmbedding(nn.Module):
     def __init__(self, config):
         super().__init__()
         dim = config.head_dim
-        rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None)
+        rope = vars(config).get("rope_parameters") or vars(config).get("rope_scaling")
         if rope and rope.get("rope_type", "default") in ("dynamic", "longrope"):
             refused("rotary embeddings that change with the length are not known")
         inv_freq = 1.0 / (10000.0 ** (torch.arange(0, dim, 2, dtype=torch.float) / dim))
@@ -148,10 +148,10 @@ class LlamaModel(Trunk):
         self.norm = LlamaRMSNorm(config.hidden_size, eps=config.rms_norm_eps)
         self.rotary_emb = LlamaRotaryEmbedding(config)
 
-    def embedding(self):
+    def get_input_embeddings(self):
         return self.embed_tokens
 
-    def embed(self, embedding):
+    def set_input_embeddings(self, embedding):
         self.embed_tokens = embedding
 
     def forward(

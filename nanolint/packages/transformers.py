@@ -40,7 +40,8 @@ class ModelConfig(PretrainedConfig):
     _attn_implementation = "sdpa"
     of_all = (
         "architectures", "dtype", "get_text_config", "id2label", "is_encoder_decoder",
-        "name_or_path", "num_labels", "problem_type", "push_to_hub", "to_diff_dict",
+        "name_or_path", "num_labels", "problem_type", "push_to_hub", "rope_parameters",
+        "rope_scaling", "rope_theta", "sliding_window", "summary_type", "to_diff_dict",
         "to_json_file", "to_json_string", "torch_dtype", "update",
     )  # fmt: skip
     defaults = {}

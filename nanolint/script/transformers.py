@@ -42,7 +42,7 @@ MODULES = {
     QWEN3: ("Qwen3Config", "Qwen3ForCausalLM"),
 }
 MODELS = ("causal_models.py", "gpt2.py", "llama.py")  # each is given what those before it have
-OF_ALL = ("AdamW", "AutoConfig", "AutoModelForCausalLM", "DynamicCache")
+OF_ALL = ("AdamW", "AutoConfig", "AutoModelForCausalLM")
 
 
 def table(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Value]:

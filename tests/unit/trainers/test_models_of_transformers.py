@@ -149,6 +149,26 @@ def test_what_is_not_verified_is_a_doubt(
     assert any(said in each for each in found["doubts"])
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "AutoModelForCausalLM.register(GPT2Config, GPT2LMHeadModel)",
+        'AutoConfig.register("mine", GPT2Config)',
+        'other = AutoConfig.for_model("gpt2", n_layer=2)',
+        'other = GPT2Model.from_pretrained("gpt2").get_input_embeddings()',
+        "other = DynamicCache(config=model.config)",
+        "print(model.config.rope_theta, model.config.summary_type)",
+        'model.push_to_hub("mine")',
+    ],
+)
+def test_what_takes_nothing_of_the_card_is_no_obstacle(tmp_path: Path, line: str) -> None:
+    names = "import AutoConfig, DynamicCache, GPT2Model, AutoM"
+    text = SCRIPT.replace("import AutoM", names, 1).format(
+        model=GPT2, before=line, call="x, labels=x"
+    )
+    assert peak(explained(tmp_path, text)) == peak(told(tmp_path))
+
+
 def test_an_optimizer_that_is_gone_is_a_doubt_with_its_successor(tmp_path: Path) -> None:
     text = SCRIPT.replace("torch.optim.AdamW", "AdamW").replace(
         "import AutoM", "import AdamW, AutoM"
