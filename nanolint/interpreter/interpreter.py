@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter import (
+    attention_packages,
     binding,
     builtins,
     calls,
@@ -17,7 +18,6 @@ from nanolint.interpreter import (
     generators,
     libraries,
     operators,
-    packages,
     plain,
     protocols,
 )
@@ -84,7 +84,7 @@ class Interpreter(Machine):
         self.enumeration = Class("Enum", (), {}, Namespace("enum", {}))
         self.named_tuple = Class("NamedTuple", (), {}, Namespace("typing", {}))
         self._builtins = builtins.table(self)
-        self._libraries = libraries.table(self) | names.table(self) | packages.table(self)
+        self._libraries = libraries.table(self) | names.table(self) | attention_packages.table(self)
 
     # Expressions and statements.
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter import packages, statements
+from nanolint.interpreter import attention_packages, statements
 from nanolint.interpreter.binding import forget
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.exceptions import CATCHABLE, let_go
@@ -313,7 +313,7 @@ class Reader(Values):
         asked = {each.attr for each in nodes if isinstance(each, ast.Attribute)}
         is_constant = are_constants(self._sources[MAIN].text, asked) and not names
         is_sure = is_own and (is_constant or any(isinstance(each, kinds) for each in nodes))
-        return is_sure or any(isinstance(each, packages.Weights) for each in values)
+        return is_sure or any(isinstance(each, attention_packages.Weights) for each in values)
 
     def _left_early(self, node: ast.stmt, frame: Frame) -> bool:
         """Whether what fails may not fail in the run, as a loop was left before its end, and

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanolint.interpreter.packages import Weights
+from nanolint.interpreter.attention_packages import Weights
 from nanolint.interpreter.values import Namespace, Native
 from nanolint.script import settings, training
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
