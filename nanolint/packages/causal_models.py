@@ -118,14 +118,18 @@ def repeat_kv(states, groups):
     return states.reshape(batch, heads * groups, length, width)
 
 
-def causal_loss(logits, labels, vocab_size):
+def causal_loss(logits, labels, vocab_size, items):
+    """The mean of all tokens, or a part of that of ``items``."""
     logits = logits.float()
     labels = F.pad(labels, (0, 1), value=-100)
     shifted = labels[..., 1:].contiguous()
     logits = logits.view(-1, vocab_size)
     shifted = shifted.view(-1)
     shifted = shifted.to(logits.device)
-    return F.cross_entropy(logits, shifted, ignore_index=-100)
+    if items is None:
+        return F.cross_entropy(logits, shifted, ignore_index=-100)
+    loss = F.cross_entropy(logits, shifted, ignore_index=-100, reduction="sum")
+    return loss / (items.to(loss.device) if isinstance(items, torch.Tensor) else items)
 
 
 class Layer(nn.Module):
@@ -174,6 +178,9 @@ class LibraryModel(PreTrainedModel):
 
 class CausalModel(LibraryModel):
     """A trunk and a head, by the names that each of the four models gives them."""
+
+    accepts_loss_kwargs = True
+    loss_type = "ForCausalLM"
 
     @property
     def trunk(self):
@@ -225,6 +232,7 @@ class CausalModel(LibraryModel):
         labels=None,
         use_cache=None,
         return_dict=None,
+        num_items_in_batch=None,
         **named,
     ):
         if named:
@@ -246,7 +254,7 @@ class CausalModel(LibraryModel):
         logits = self.lm_head(hidden_states)
         loss = None
         if labels is not None:
-            loss = causal_loss(logits, labels, self.config.vocab_size)
+            loss = causal_loss(logits, labels, self.config.vocab_size, num_items_in_batch)
         made = CausalLMOutputWithPast(
             loss=loss, logits=logits, past_key_values=outputs.past_key_values
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from nanolint.frozen import dataclass
 from nanolint.run.equation import NotKnown
+from nanolint.run.terms import Number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +108,8 @@ class Described:
 
     ``roles`` has a term, or why there is none, for each role that was looked for; ``given`` is all
     that can be set, in the script, in what it imports, on its launch line. ``equation`` is None
-    where a part of it is not known, which ``missing`` names. ``refused`` says in a clause each
+    where a part of it is not known, which ``missing`` names; ``without_length`` is one that lacks
+    nothing but the length of a sequence, which no batch decides. ``refused`` says in a clause each
     what the script's parser would not take of its launch line. ``trains``: a loop around
     ``backward()`` was reached. ``saved`` is the JSON that it writes, ``loaded`` what it reads of
     what another run wrote, and ``wanted`` the names of all such files; ``taken`` says in a clause
@@ -130,6 +133,13 @@ class Described:
     taken: tuple[NotKnown, ...] = ()
     said: tuple[str, ...] = ()
     put: tuple[Put, ...] = ()
+    without_length: Equation | None = None
+
+    def with_length(self, length: int) -> Described:
+        """Returns this with the equation that a sequence of ``length`` tokens makes whole."""
+        if self.without_length is None or not length:
+            return self
+        return replace(self, equation=replace(self.without_length, context=Number(length)))
 
     def spelled(self, key: str) -> str | None:
         """How the script itself has a key that is not a plain name: ``--batch-size``."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nanolint.interpreter.attention_packages import Weights
-from nanolint.interpreter.values import Namespace, Native
+from nanolint.interpreter.values import Namespace, Native, Unknown
 from nanolint.script import settings, training
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 
@@ -41,8 +41,12 @@ MODULES = {
     QWEN2: ("Qwen2Config", "Qwen2ForCausalLM"),
     QWEN3: ("Qwen3Config", "Qwen3ForCausalLM"),
 }
-MODELS = ("causal_models.py", "gpt2.py", "llama.py")  # each is given what those before it have
-OF_ALL = ("AdamW", "AutoConfig", "AutoModelForCausalLM")
+TEXTS = ("causal_models.py", "gpt2.py", "llama.py", "trainer.py")  # each is given what those before it have
+OF_ALL = (
+    *("AdamW", "AutoConfig", "AutoModelForCausalLM", "Trainer", "TrainingArguments"),
+    *("TrainerCallback", "EarlyStoppingCallback", "default_data_collator"),
+    *("DataCollatorWithPadding", "DataCollatorForLanguageModeling"),
+)
 
 
 def table(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Value]:
@@ -72,8 +76,10 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
     found["PreTrainedConfig"] = found["PretrainedConfig"]  # its name in transformers 5
     found["ACT2FN"] = machine.call(found["Activations"], [])
     found["kept"] = Native("kept", Weights, plain=False)
+    found["known"] = Native("known", lambda value: not isinstance(value, Unknown), plain=False)
+    found["cards"] = Native("cards", lambda: machine.around.cards or 1, plain=False)
     models = found
-    for text in MODELS:
+    for text in TEXTS:
         models = training.read_text(machine, text, NAME, models).names
     made = {
         f"{NAME}.{module}": Namespace(f"{NAME}.{module}", {each: models[each] for each in names})

@@ -75,7 +75,15 @@ def if_readable(resolution: Resolution, target: Machine | None) -> Resolution:
     run = _told(run, script, said.trained)
     if not said.uses_card:
         run = replace(run, device="cpu")
-    return replace(read, run=run, stop=stop, doubts=ordered(doubts), left_open=left_open)
+    described = read.described and read.described.with_length(run.block_size)
+    return replace(
+        read,
+        run=run,
+        stop=stop,
+        doubts=ordered(doubts),
+        left_open=left_open,
+        described=described,
+    )
 
 
 def _fits_widest(run: Run, known: TapeAnswers[Tape], target: Machine | None) -> bool | None:

@@ -14,6 +14,7 @@ from nanolint.trainers.nanogpt.reading import syntax_tree
 from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.core import forget
 from nanolint.trainers.script.definitions import given_literal
+from nanolint.trainers.script.fitting import ARGUMENTS, OF_TRANSFORMERS
 from nanolint.trainers.script.iteration import LOADERS
 from nanolint.trainers.script.modules import find_module, is_literal
 from nanolint.trainers.script.operations import repeated, row, scalar, unknown_at
@@ -194,6 +195,7 @@ def _named(core: Core, node: ast.Call, function: Thing, scope: Scope) -> dict[st
         found = core.value(keyword.value, scope)
         if keyword.arg is not None:
             loads = keyword.arg == "batch_size" and _is_loader(function)
+            loads = loads or (keyword.arg in OF_TRANSFORMERS and _is_settings(function))
             if not isinstance(function, External) or function.name == "dict" or loads:
                 is_entry = isinstance(function, External) and not loads
                 surface = Surface.ENTRY if is_entry else Surface.CONSTANT
@@ -223,6 +225,10 @@ def _argument(
             key = parameters[position].arg
             return given_literal(core, node, value, key, Surface.CONSTANT, scope)
     return value
+
+
+def _is_settings(function: Thing) -> bool:
+    return isinstance(function, External) and function.last in ARGUMENTS
 
 
 def _is_loader(function: Thing) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanolint.run.equation import NotKnown
-from nanolint.run.terms import Number
+from nanolint.run.terms import Given, Number, Place, Surface
 from nanolint.source.python import new_tree
 from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.attributes import attribute
@@ -33,7 +33,6 @@ from nanolint.trainers.script.things import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from nanolint.run.terms import Place
     from nanolint.trainers.script.core import Core
 
 # transformers/training_args.py: what they are where nobody says.
@@ -46,6 +45,7 @@ _LIBRARIES = ("transformers", "trl")
 _LIGHTNING = ("lightning", "pytorch_lightning")
 _KEPT = ("setup", "setup_module", "setup_optimizers", "setup_dataloaders")
 _ACCUMULATE = "accumulate_grad_batches"
+ENGINE = "accelerate.Accelerator"  # what Trainer runs its model by
 FITTED = "lightning.Fabric.model"  # what Fabric.setup makes of one
 _LOOP = new_tree("for _ in range(n):\n    loss.backward()").body[0]
 
@@ -68,7 +68,9 @@ def method(
     if of.last == "Fabric" and package in _LIGHTNING:
         return _of_fabric(core, owner, name, arguments)
     if name == "train" and of.last in _TRAINERS and package in _LIBRARIES:
-        return _trained(core, owner.argument(1, "args") or owner.named.get(REST), place)
+        model = owner.argument(0, "model") if package == "transformers" else None
+        settings = owner.argument(1, "args") or owner.named.get(REST)
+        return _trained(core, settings, model or core.unknown(BY_LIBRARY, place), place)
     if name == "fit" and of.last == "Trainer" and package in _LIGHTNING:
         return _fitted(core, owner, arguments, named, place)
     return None
@@ -107,27 +109,40 @@ def _of_fabric(core: Core, owner: Instance, name: str, arguments: Sequence[Thing
     return None
 
 
-def _trained(core: Core, settings: Thing | None, place: Place) -> Thing:
+def _trained(core: Core, settings: Thing | None, model: Thing, place: Place) -> Thing:
     """``Trainer(model, args).train()``."""
     micro_batch, passes = (_setting(core, settings, each, place) for each in OF_TRANSFORMERS)
     automatic = _field(settings, "auto_find_batch_size")
     if automatic is not None and scalar(automatic) is not False:
         micro_batch = core.unknown("a batch that Trainer finds by itself", place)
     unknown = NotKnown(unknown_reasons.SEQUENCE, place.path, place.line)
-    _steps(core, [Tensor((micro_batch, unknown))], passes, place)
+    engine = Instance(External(ENGINE), place, named={"mixed_precision": _precision(settings)})
+    _steps(core, [Tensor((micro_batch, unknown))], passes, (model, engine), place)
     return core.unknown("the result of Trainer.train", place)
+
+
+def _precision(settings: Thing | None) -> Thing:
+    """What it has its model run in by accelerate."""
+    for name in ("fp16", "bf16"):
+        found = _field(settings, name)
+        if isinstance(found, NotKnown):
+            return found
+        if scalar(found) is True:
+            return Number(name)
+    return Number("no")
 
 
 def _setting(core: Core, settings: Thing | None, name: str, place: Place) -> Thing:
     """One of the TrainingArguments; without any, Trainer takes their defaults."""
+    default = Given(name, OF_TRANSFORMERS[name], Surface.CONSTANT, Place(place.path, place.line))
     if settings is None or settings == NONE:
-        return Number(OF_TRANSFORMERS[name])
+        return default
     if not isinstance(settings, Instance):
         return settings if isinstance(settings, NotKnown) else core.unknown(name, place)
     of = _library_class(settings.of)
     if of is None or of.last not in ARGUMENTS:
         return core.unknown(f"{name} of {of.name if of else 'what it is given'}", place)
-    return _field(settings, name) or Number(OF_TRANSFORMERS[name])
+    return _field(settings, name) or default
 
 
 def _field(settings: Thing | None, name: str) -> Thing | None:
@@ -165,7 +180,8 @@ def _fitted(
     del core.state.events[before:]  # of a model that Lightning has moved and cast
     ahead = [each.tensors for each in events if each.kind == "model" and not each.behind]
     found = next((each for each in reversed(ahead) if each), tuple(_tensors(batch)))
-    _steps(core, found, passes, place)
+    unknown = core.unknown(BY_LIBRARY, place)
+    _steps(core, found, passes, (unknown, unknown), place)
     return NONE
 
 
@@ -194,16 +210,22 @@ def _tensors(batch: Thing) -> Iterator[Tensor]:
             yield from _tensors(each)
 
 
-def _steps(core: Core, batch: Sequence[Tensor], passes: Thing, place: Place) -> None:
-    """The loop: so many passes with a batch, and a step."""
+def _steps(
+    core: Core,
+    batch: Sequence[Tensor],
+    passes: Thing,
+    trained: tuple[Thing, Thing],
+    place: Place,
+) -> None:
+    """The loop: so many passes with a batch, and a step, of a model by what goes backward."""
+    model, engine = trained
     state = core.state
     counted = passes if isinstance(passes, (NotKnown, *TERMS)) else None
     outer, inner = (Loop(_LOOP, place, count, trains=True) for count in (None, counted))
-    model = core.unknown(BY_LIBRARY, place)
     state.loops.append(outer)
     state.loops.append(inner)
     state.happen("model", place, model, batch)
-    state.happen("backward", place, model, plain=True)
+    state.happen("backward", place, engine, plain=True)
     state.loops.pop()
     state.happen("step", place, model)
     state.loops.pop()

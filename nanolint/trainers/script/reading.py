@@ -149,9 +149,11 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         Role.EVALUATION: _evaluated(state.events, micro_batch),
     }
     equation = None
-    if isinstance(micro_batch, TERMS) and isinstance(context, TERMS) and isinstance(passes, TERMS):
+    is_open = isinstance(context, NotKnown) and context.reason == unknown_reasons.SEQUENCE
+    length = Number(0) if is_open else context
+    if isinstance(micro_batch, TERMS) and isinstance(length, TERMS) and isinstance(passes, TERMS):
         bare = Equation(
-            micro_batch, context, passes, around.world_size, backward.context.loops[-1].place
+            micro_batch, length, passes, around.world_size, backward.context.loops[-1].place
         )
         equation = replace(
             bare,
@@ -161,7 +163,8 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
     return Described(
         script=_named(source),
         roles=roles,
-        equation=equation,
+        equation=None if is_open else equation,
+        without_length=equation if is_open else None,
         given=tuple(state.given),
         model=built_model(model),
         missing=_missing(roles),

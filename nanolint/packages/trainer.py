@@ -1,0 +1,552 @@
+"""transformers' Trainer in one process on one card: trainer.py, trainer_callback.py,
+training_args.py and data/data_collator.py of 5.24. Read, never run.
+
+``doubt`` takes what is not known, ``refused`` ends the reading, ``known`` tells whether something
+is, ``unknown`` makes what is not, and ``cards`` says how many there are. It trains by accelerate.
+"""
+
+import inspect
+
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader
+
+# Arguments that take nothing of the card.
+QUIET = {
+    "bf16_full_eval": False, "data_seed": None, "dataloader_in_order": True,
+    "dataloader_multiprocessing_context": None, "dataloader_num_workers": 0,
+    "dataloader_persistent_workers": False, "dataloader_pin_memory": True,
+    "dataloader_prefetch_factor": None, "ddp_backend": None, "ddp_broadcast_buffers": None,
+    "ddp_bucket_cap_mb": None, "ddp_find_unused_parameters": None, "ddp_static_graph": None,
+    "ddp_timeout": 1800, "disable_tqdm": None, "do_eval": False, "do_predict": False,
+    "do_train": False, "enable_jit_checkpoint": False, "full_determinism": False,
+    "greater_is_better": None, "hub_always_push": False, "hub_model_id": None,
+    "hub_private_repo": None, "hub_revision": None, "hub_strategy": "every_save",
+    "hub_token": None, "ignore_data_skip": False, "load_best_model_at_end": False,
+    "log_level": "passive", "log_level_replica": "warning", "log_on_each_node": True,
+    "metric_for_best_model": None, "output_dir": "trainer_output", "project": "huggingface",
+    "push_to_hub": False, "report_to": "none", "restore_callback_states_from_checkpoint": False,
+    "run_name": None, "save_on_each_node": False, "save_only_model": False, "save_steps": 500,
+    "save_strategy": "steps", "save_total_limit": None, "seed": 42,
+    "skip_memory_metrics": True, "tf32": None, "trackio_bucket_id": None,
+    "trackio_space_id": None, "trackio_static_space_id": None, "warmup_steps": 0,
+    "lr_scheduler_type": "linear", "lr_scheduler_kwargs": None, "local_rank": -1,
+}  # fmt: skip
+# Those that the loop reads.
+USED = {
+    "adam_beta1": 0.9, "adam_beta2": 0.999, "adam_epsilon": 1e-8, "bf16": False,
+    "dataloader_drop_last": False, "eval_delay": 0, "eval_on_start": False, "eval_steps": None,
+    "eval_strategy": "no", "fp16": False, "gradient_accumulation_steps": 1,
+    "gradient_checkpointing": False, "gradient_checkpointing_kwargs": None,
+    "learning_rate": 5e-5, "logging_first_step": False, "logging_nan_inf_filter": True,
+    "logging_steps": 500, "logging_strategy": "steps", "max_grad_norm": 1.0, "max_steps": -1,
+    "num_train_epochs": 3.0, "optim": None, "per_device_eval_batch_size": 8,
+    "per_device_train_batch_size": 8, "prediction_loss_only": False,
+    "remove_unused_columns": True, "use_cache": False, "use_cpu": False, "weight_decay": 0.0,
+}  # fmt: skip
+# Those whose effect is known as long as nobody gives them another value.
+OTHERS = {
+    "accelerator_config": None, "auto_find_batch_size": False, "average_tokens_across_devices": True,
+    "batch_eval_metrics": False, "debug": "", "deepspeed": None, "eval_accumulation_steps": None,
+    "eval_do_concat_batches": True, "eval_use_gather_object": False, "fp16_full_eval": False,
+    "fsdp": None, "fsdp_config": None, "include_for_metrics": None,
+    "include_num_input_tokens_seen": "no", "label_names": None, "label_smoothing_factor": 0.0,
+    "length_column_name": "length", "liger_kernel_config": None, "neftune_noise_alpha": None,
+    "optim_args": None, "optim_target_modules": None, "parallelism_config": None,
+    "resume_from_checkpoint": None, "torch_compile": False, "torch_compile_backend": None,
+    "torch_compile_mode": None, "torch_empty_cache_steps": None,
+    "train_sampling_strategy": "random", "use_liger_kernel": False,
+}  # fmt: skip
+# Those of older releases, with their names in this one.
+OLDER = {
+    "evaluation_strategy": "eval_strategy", "fp16_backend": None, "fp16_opt_level": None,
+    "group_by_length": None, "half_precision_backend": None,
+    "include_inputs_for_metrics": None, "include_tokens_per_second": None,
+    "jit_mode_eval": None, "logging_dir": None, "no_cuda": "use_cpu",
+    "overwrite_output_dir": None, "past_index": None,
+    "per_gpu_eval_batch_size": "per_device_eval_batch_size",
+    "per_gpu_train_batch_size": "per_device_train_batch_size", "push_to_hub_model_id": None,
+    "push_to_hub_token": None, "ray_scope": None, "save_safetensors": None, "torchdynamo": None,
+    "tpu_num_cores": None, "use_ipex": None, "use_mps_device": None, "warmup_ratio": None,
+}  # fmt: skip
+FUSED_SINCE = (2, 8)  # the release of PyTorch with which AdamW is fused
+
+
+def older(what):
+    doubt(f"{what} is gone in transformers 5, and an older release keeps other tensors")
+
+
+class TrainingArguments:
+    def __init__(self, output_dir="trainer_output", **named):
+        for name, value in {**QUIET, **USED, **OTHERS}.items():
+            setattr(self, name, value)
+        self.output_dir = output_dir
+        for name, value in named.items():
+            if name in OLDER:
+                older(f"the argument {name}")
+                name = OLDER[name] or name
+            elif name not in QUIET and name not in USED and name not in OTHERS:
+                raise TypeError(
+                    f"TrainingArguments.__init__() got an unexpected keyword argument '{name}'"
+                )
+            elif name in OTHERS and value != OTHERS[name]:
+                doubt(f"what {name} of TrainingArguments takes")
+            setattr(self, name, value)
+        self.train_batch_size = self.per_device_train_batch_size
+        self.eval_batch_size = self.per_device_eval_batch_size
+        self.device = torch.device("cpu" if self.use_cpu else "cuda")
+        self.world_size = 1
+        self.local_rank = -1
+        if self.eval_strategy == "steps" and not self.eval_steps:
+            self.eval_steps = self.logging_steps
+
+
+class TrainerCallback:
+    def on_event(self, args, state, control, **kwargs):
+        pass
+
+    on_init_end = on_train_begin = on_train_end = on_epoch_begin = on_epoch_end = on_event
+    on_step_begin = on_pre_optimizer_step = on_optimizer_step = on_substep_end = on_event
+    on_step_end = on_evaluate = on_save = on_log = on_predict = on_prediction_step = on_event
+
+
+class EarlyStoppingCallback(TrainerCallback):
+    def __init__(self, early_stopping_patience=1, early_stopping_threshold=0.0):
+        pass
+
+
+class Quiet(TrainerCallback):
+    """One that only shows what goes on."""
+
+    def __init__(self, *given, **named):
+        pass
+
+
+class State:
+    """TrainerState and TrainerControl, which callbacks are given."""
+
+    def __init__(self, max_steps):
+        self.global_step = 0
+        self.max_steps = max_steps
+        self.epoch = 0
+        self.is_world_process_zero = self.is_local_process_zero = True
+        self.best_metric = self.best_model_checkpoint = None
+        self.log_history = []
+        self.should_training_stop = self.should_epoch_stop = False
+        self.should_save = self.should_evaluate = self.should_log = False
+
+
+class TrainOutput:
+    def __init__(self, global_step, training_loss, metrics):
+        self.global_step = global_step
+        self.training_loss = training_loss
+        self.metrics = metrics
+
+
+class Trainer:
+    def __init__(
+        self,
+        model=None,
+        args=None,
+        data_collator=None,
+        train_dataset=None,
+        eval_dataset=None,
+        processing_class=None,
+        model_init=None,
+        compute_loss_func=None,
+        compute_metrics=None,
+        callbacks=None,
+        optimizers=(None, None),
+        optimizer_cls_and_kwargs=None,
+        preprocess_logits_for_metrics=None,
+        tokenizer=None,
+    ):
+        if tokenizer is not None:
+            older("the argument tokenizer of Trainer")
+            processing_class = tokenizer
+        if cards() > 1:
+            refused("transformers' Trainer on several cards is not known")
+        args = TrainingArguments() if args is None else args
+        if model is None and model_init is None:
+            raise RuntimeError("`Trainer` requires either a `model` or `model_init` argument")
+        if not known(model) or not known(args):
+            refused("what transformers' Trainer is given is not known")
+        for each in (compute_loss_func, optimizer_cls_and_kwargs):
+            if each is not None:
+                doubt("what a Trainer takes that makes its own loss or optimizer")
+        self.args = args
+        half = "fp16" if args.fp16 else "bf16" if args.bf16 else "no"
+        self.accelerator = Accelerator(mixed_precision=half, cpu=args.use_cpu)
+        model = model_init() if model is None else model
+        self.model = self.model_wrapped = model.to(args.device)
+        names = inspect.signature(model.forward).parameters
+        self.columns = [*names, "label", "label_ids", "labels"]
+        self.counts = getattr(model, "accepts_loss_kwargs", "kwargs" in names)
+        self.shifts = getattr(model, "loss_type", None) == "ForCausalLM"
+        self.data_collator = data_collator
+        if data_collator is None:
+            self.data_collator = default_data_collator
+            if processing_class is not None:
+                self.data_collator = DataCollatorWithPadding(processing_class)
+        self.train_dataset = train_dataset
+        self.eval_dataset = eval_dataset
+        self.processing_class = self.tokenizer = processing_class
+        self.compute_metrics = compute_metrics
+        self.preprocess_logits_for_metrics = preprocess_logits_for_metrics
+        self.optimizer, self.lr_scheduler = optimizers
+        self.callbacks = [each() if isinstance(each, type) else each for each in callbacks or []]
+        self.state = self.control = State(args.max_steps)
+        self.is_prepared = False
+        if hasattr(model, "config"):
+            model.config.use_cache = args.use_cache
+        self.tell("on_init_end")
+
+    def tell(self, event, **named):
+        for each in self.callbacks:
+            getattr(each, event)(
+                self.args,
+                self.state,
+                self.control,
+                model=self.model,
+                processing_class=self.processing_class,
+                optimizer=self.optimizer,
+                lr_scheduler=self.lr_scheduler,
+                **named,
+            )
+
+    def add_callback(self, callback):
+        self.callbacks.append(callback() if isinstance(callback, type) else callback)
+
+    def quiet(self, *given, **named):
+        pass
+
+    save_model = save_state = log = log_metrics = save_metrics = push_to_hub = quiet
+    create_model_card = remove_callback = pop_callback = store_flos = quiet
+
+    def is_world_process_zero(self):
+        return True
+
+    is_local_process_zero = is_world_process_zero
+
+    # Data.
+
+    def collated(self, features):
+        if self.args.remove_unused_columns and isinstance(features[0], dict):
+            columns = self.columns
+            features = [
+                {name: each[name] for name in each if name in columns} for each in features
+            ]
+        return self.data_collator(features)
+
+    def loader_of(self, dataset, size, drop_last=False):
+        loader = DataLoader(dataset, size, collate_fn=self.collated, drop_last=drop_last)
+        return self.accelerator.prepare_data_loader(loader)
+
+    def get_train_dataloader(self):
+        args = self.args
+        return self.loader_of(
+            self.train_dataset, args.train_batch_size, args.dataloader_drop_last
+        )
+
+    def get_eval_dataloader(self, eval_dataset=None):
+        dataset = self.eval_dataset if eval_dataset is None else eval_dataset
+        return self.loader_of(dataset, self.args.eval_batch_size)
+
+    # The optimizer.
+
+    def create_optimizer(self, model=None):
+        model = self.model if model is None else model
+        if self.optimizer is None:
+            decayed = decayed_in(model)
+            groups = [
+                {
+                    "params": [
+                        each for name, each in model.named_parameters()
+                        if each.requires_grad and (name in decayed) is decays
+                    ],
+                    "weight_decay": self.args.weight_decay if decays else 0.0,
+                }
+                for decays in (True, False)
+            ]  # fmt: skip
+            self.optimizer = optimizer_of(self.args, groups)
+        return self.optimizer
+
+    def create_scheduler(self, num_training_steps, optimizer=None):
+        return self.lr_scheduler
+
+    def create_optimizer_and_scheduler(self, num_training_steps):
+        self.create_optimizer()
+        self.create_scheduler(num_training_steps)
+
+    # Training.
+
+    def train(self, resume_from_checkpoint=None, trial=None, ignore_keys_for_eval=None):
+        args = self.args
+        if resume_from_checkpoint:
+            doubt("what a run of Trainer takes that is resumed")
+        if args.gradient_checkpointing:
+            self.model.gradient_checkpointing_enable(args.gradient_checkpointing_kwargs)
+        loader = self.get_train_dataloader()
+        self.create_optimizer()
+        model, self.optimizer = self.accelerator.prepare(self.model, self.optimizer)
+        self.is_prepared = True
+        self.create_scheduler(args.max_steps)
+        if self.lr_scheduler is not None:
+            self.lr_scheduler = self.accelerator.prepare(self.lr_scheduler)
+        self.state = self.control = State(args.max_steps)
+        self.tr_loss = torch.tensor(0.0, device=args.device)
+        self.logged = 0
+        model.zero_grad()
+        self.tell("on_train_begin")
+        if args.eval_on_start:
+            self.evaluate()
+        self.steps = Steps(loader, args.gradient_accumulation_steps)
+        epochs = args.num_train_epochs if args.max_steps < 0 else args.max_steps
+        for epoch in range(-int(-epochs // 1)):
+            self.state.epoch = epoch
+            self.tell("on_epoch_begin")
+            self.run_epoch(model)
+            self.tell("on_epoch_end")
+            if args.eval_strategy == "epoch" and args.eval_delay <= epoch + 1:
+                self.evaluate()
+            if self.is_over():
+                break
+        self.tr_loss.item()
+        self.tell("on_train_end")
+        found = unknown("the metrics of Trainer")
+        return TrainOutput(self.state.global_step, found, found)
+
+    def is_over(self):
+        is_last = self.state.global_step >= self.args.max_steps > 0
+        return is_last or self.control.should_training_stop
+
+    def run_epoch(self, model):
+        args = self.args
+        grad_norm = None
+        for batches in self.steps:
+            items = self.items_in(batches)
+            self.passes = len(batches)
+            for number, inputs in enumerate(batches):
+                is_last = number == len(batches) - 1
+                self.accelerator.sync_gradients = is_last
+                if number == 0:
+                    self.tell("on_step_begin")
+                loss = self.training_step(model, inputs, items)
+                if args.logging_nan_inf_filter:
+                    torch.isnan(loss)
+                    torch.isinf(loss)
+                self.tr_loss += loss
+                if not is_last:
+                    self.tell("on_substep_end")
+            grad_norm = None
+            most = args.max_grad_norm if args.max_grad_norm > 0 else float("inf")
+            grad_norm = self.accelerator.clip_grad_norm_(model.parameters(), most)
+            self.tell("on_pre_optimizer_step")
+            self.optimizer.step()
+            self.tell("on_optimizer_step")
+            if self.lr_scheduler is not None:
+                self.lr_scheduler.step()
+            model.zero_grad()
+            self.state.global_step += 1
+            self.tell("on_step_end")
+            self.log_and_evaluate(self.state.global_step, grad_norm)
+            if self.is_over() or self.control.should_epoch_stop:
+                break
+
+    def log_and_evaluate(self, done, grad_norm):
+        args = self.args
+        if (args.logging_first_step and done == 1) or (
+            args.logging_strategy == "steps" and done % args.logging_steps == 0
+        ):
+            self.tr_loss.mean().item()
+            self.tr_loss -= self.tr_loss
+            grad_norm.item()
+            self.tell("on_log", logs={})
+        if args.eval_strategy == "steps" and args.eval_delay <= done:
+            if done % args.eval_steps == 0 or done == args.max_steps:
+                self.evaluate()
+
+    def training_step(self, model, inputs, num_items_in_batch=None):
+        model.train()
+        inputs = self._prepare_inputs(inputs)
+        loss = self.compute_loss(model, inputs, num_items_in_batch=num_items_in_batch)
+        del inputs
+        if num_items_in_batch is None:
+            loss = loss / self.passes
+        self.accelerator.backward(loss)
+        return loss.detach()
+
+    def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+        if num_items_in_batch is not None:
+            inputs = {**inputs, "num_items_in_batch": num_items_in_batch}
+        outputs = model(**inputs)
+        loss = outputs["loss"] if isinstance(outputs, dict) else outputs[0]
+        if num_items_in_batch is not None:
+            loss *= 1
+        return (loss, outputs) if return_outputs else loss
+
+    def items_in(self, batches):
+        """How many tokens a step is asked for, if the model takes their number."""
+        if not self.counts or "labels" not in batches[0]:
+            return None
+        found = [each["labels"] for each in batches]
+        if self.shifts:
+            found = [each[..., 1:] for each in found]
+        return sum([each.ne(-100).sum() for each in found]).to(self.args.device) / 1
+
+    def _prepare_inputs(self, inputs):
+        device = self.args.device
+        return {
+            name: each.to(device) if isinstance(each, torch.Tensor) else each
+            for name, each in inputs.items()
+        }
+
+    # Evaluation.
+
+    def evaluate(self, eval_dataset=None, ignore_keys=None, metric_key_prefix="eval"):
+        loader = self.get_eval_dataloader(eval_dataset)
+        if self.compute_metrics is not None and not self.args.prediction_loss_only:
+            doubt("what an evaluation keeps for compute_metrics")
+        model = self.model
+        if not self.is_prepared:
+            model = self.accelerator.prepare_model(model)
+            self.is_prepared = True
+        model.eval()
+        losses = None
+        for inputs in loader:
+            loss = self.prediction_step(model, inputs, True)[0]
+            loss = loss.repeat(self.args.eval_batch_size)
+            losses = loss if losses is None else torch.cat((losses, loss))
+            self.tell("on_prediction_step")
+        metrics = unknown("the metrics of Trainer")
+        self.tell("on_evaluate", metrics=metrics)
+        return metrics
+
+    def prediction_step(self, model, inputs, prediction_loss_only, ignore_keys=None):
+        inputs = self._prepare_inputs(inputs)
+        with torch.no_grad():
+            items = self.items_in([inputs])
+            loss, outputs = self.compute_loss(
+                model, inputs, return_outputs=True, num_items_in_batch=items
+            )
+            loss = loss.detach().mean()
+        return (loss, None, None)
+
+    def predict(self, *given, **named):
+        refused("what predict of Trainer takes is not known")
+
+    hyperparameter_search = predict
+
+
+class Steps:
+    """The batches of a loader, as many at once as a step has."""
+
+    def __init__(self, loader, passes):
+        self.loader = loader
+        self.passes = passes
+
+    def __len__(self):
+        return -(-len(self.loader) // self.passes)
+
+    def __iter__(self):
+        loaded = iter(self.loader)
+        while True:
+            batches = []
+            for _ in range(self.passes):
+                batch = next(loaded, None)
+                if batch is not None:
+                    batches.append(batch)
+            if not batches:
+                return
+            yield batches
+
+
+def decayed_in(module):
+    """The names of the parameters that weight decay is for."""
+    found = []
+    for name, child in module.named_children():
+        if not isinstance(child, torch.nn.LayerNorm):
+            found += [f"{name}.{each}" for each in decayed_in(child)]
+    found += [name for name, _ in module.named_parameters(recurse=False)]
+    return [name for name in found if not is_spared(name.lower())]
+
+
+def is_spared(name):
+    if "bias" in name or "layernorm" in name or "rmsnorm" in name:
+        return True
+    return any(each == "norm" or each.endswith("_norm") for each in name.split("."))
+
+
+def optimizer_of(args, groups):
+    name = args.optim
+    if name is None:
+        release = tuple([int(each) for each in torch.__version__.split(".")[:2]])
+        name = "adamw_torch_fused" if release >= FUSED_SINCE else "adamw_torch"
+    rate = {"lr": args.learning_rate}
+    if name in ("adamw_torch", "adamw_torch_fused"):
+        betas = (args.adam_beta1, args.adam_beta2)
+        fused = {"fused": True} if name == "adamw_torch_fused" else {}
+        return torch.optim.AdamW(groups, betas=betas, eps=args.adam_epsilon, **fused, **rate)
+    if name in ("sgd", "adagrad", "rmsprop"):
+        made = {"sgd": "SGD", "adagrad": "Adagrad", "rmsprop": "RMSprop"}
+        return getattr(torch.optim, made[name])(groups, **rate)
+    refused(f"the optimizer {name} of Trainer is not known")
+
+
+# What makes a batch of samples.
+
+
+def default_data_collator(features, return_tensors="pt"):
+    batch = {}
+    for name, first in features[0].items():
+        if first is None or isinstance(first, str):
+            continue
+        if name in ("label", "label_ids"):
+            name = "labels"
+        given = [each[name] for each in features]
+        if isinstance(first, torch.Tensor):
+            batch[name] = torch.stack(given)
+        else:
+            batch[name] = torch.tensor(given)
+    return batch
+
+
+def padded(features, multiple=None):
+    """A batch as long as its longest sample; tokenizers add a mask of what is no padding."""
+    if not isinstance(features[0], dict):
+        features = [{"input_ids": each} for each in features]
+    length = max([len(each["input_ids"]) for each in features])
+    if multiple:
+        length = -(-length // multiple) * multiple
+    batch = {name: torch.zeros((len(features), length), dtype=torch.long) for name in features[0]}
+    batch["attention_mask"] = torch.ones((len(features), length), dtype=torch.long)
+    return batch
+
+
+class DataCollatorWithPadding:
+    def __init__(
+        self, tokenizer, padding=True, max_length=None, pad_to_multiple_of=None,
+        return_tensors="pt",
+    ):  # fmt: skip
+        self.tokenizer = tokenizer
+        self.pad_to_multiple_of = pad_to_multiple_of
+        if padding == "max_length":
+            doubt("how long a batch is that DataCollatorWithPadding fills up")
+
+    def __call__(self, features):
+        return padded(features, self.pad_to_multiple_of)
+
+
+class DataCollatorForLanguageModeling:
+    def __init__(
+        self, tokenizer, mlm=True, mlm_probability=0.15, mask_replace_prob=0.8,
+        random_replace_prob=0.1, pad_to_multiple_of=None, tf_experimental_compile=False,
+        return_tensors="pt", seed=None, whole_word_mask=False,
+    ):  # fmt: skip
+        self.tokenizer = tokenizer
+        self.pad_to_multiple_of = pad_to_multiple_of
+
+    def __call__(self, features):
+        batch = padded(features, self.pad_to_multiple_of)
+        batch["labels"] = batch["input_ids"].clone()
+        return batch
