@@ -2,13 +2,15 @@
 training_args.py and data/data_collator.py of 5.24. Read, never run.
 
 ``doubt`` takes what is not known, ``refused`` ends the reading, ``known`` tells whether something
-is, ``unknown`` makes what is not, and ``cards`` says how many there are. It trains by accelerate.
+is, ``demanded`` ends the reading if it is not, ``unknown`` makes what is not, ``cards`` says how
+many there are. It trains by accelerate.
 """
 
 import inspect
 
 import torch
 from accelerate import Accelerator
+from accelerate.utils import send_to_device
 from torch.utils.data import DataLoader
 
 # Arguments that take nothing of the card.
@@ -413,7 +415,8 @@ class Trainer:
             self.is_prepared = True
         model.eval()
         losses = None
-        for inputs in loader:
+        for inputs in loader.base_dataloader:
+            inputs = send_to_device(demanded(inputs), loader.device)
             loss = self.prediction_step(model, inputs, True)[0]
             loss = loss.repeat(self.args.eval_batch_size)
             losses = loss if losses is None else torch.cat((losses, loss))
@@ -443,19 +446,20 @@ class Steps:
 
     def __init__(self, loader, passes):
         self.loader = loader
+        self.device = loader.device
         self.passes = passes
 
     def __len__(self):
         return -(-len(self.loader) // self.passes)
 
     def __iter__(self):
-        loaded = iter(self.loader)
+        loaded = iter(self.loader.base_dataloader)
         while True:
             batches = []
             for _ in range(self.passes):
                 batch = next(loaded, None)
                 if batch is not None:
-                    batches.append(batch)
+                    batches.append(send_to_device(demanded(batch), self.device))
             if not batches:
                 return
             yield batches

@@ -291,7 +291,7 @@ def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Va
             raise
         let_go(error)
         why = error.reason if isinstance(error, Unread) else f"{type(error).__name__}: {error}"
-        return machine.unknown(f"{LOADS} ({why})")
+        return machine.unknown(why if why.startswith(LOADS) else f"{LOADS} ({why})")
     finally:
         machine.lengths = outside
         machine.printed.forget(printed)  # it may be read twice, and by other processes
@@ -314,7 +314,8 @@ def _elements(machine: Script, dataset: Value) -> Iterator[Value]:
         while True:
             yield machine.item(dataset, 0)
     while True:
-        yield machine.unknown(LOADS)
+        element = machine.item(dataset, 0) if isinstance(dataset, Unknown) else None
+        yield machine.unknown(LOADS) if element is None or isinstance(element, Unknown) else element
 
 
 def _batch(machine: Script, elements: Iterator[Value], size: Value, collate: Value) -> Value:

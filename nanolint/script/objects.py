@@ -25,6 +25,7 @@ from nanolint.interpreter.watched import ANY, Draws, Index, Real, Size, Window, 
 from nanolint.script import (
     arrays,
     corpora,
+    datasets,
     files,
     finite,
     outside,
@@ -83,6 +84,8 @@ class Values(Interpreter, Script):
             return owner.part(self.place, index)
         if isinstance(owner, arrays.Loaded):
             return owner.part(index)
+        if isinstance(owner, datasets.DataSet):
+            return datasets.item(self, owner, index)
         if isinstance(owner, CardName):
             return owner.bare()
         if isinstance(owner, tokenizers.Encoding) and isinstance(index, str):
@@ -322,6 +325,8 @@ class Values(Interpreter, Script):
             return owner if name == "__dict__" else self._part(owner, name)
         if isinstance(owner, corpora.Text):
             return corpora.attribute_of(self, owner, name)
+        if isinstance(owner, datasets.DataSet):
+            return datasets.attribute(self, owner, name)
         if isinstance(owner, tokenizers.KINDS) and name not in corpora.ENCODERS:
             return tokenizers.attribute_of(self, owner, name)
         if isinstance(owner, Unknown) and self.around.vocabulary is not None:

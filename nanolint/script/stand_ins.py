@@ -76,6 +76,7 @@ def _accelerate(machine: Script) -> dict[str, Namespace]:
     text = read_text(machine, "accelerate.py", ACCELERATE, given).names
     utils: dict[str, Value] = dict.fromkeys(IN_ONE_PROCESS, text["Kept"])
     utils |= {name: text[name] for name in ("GradientAccumulationPlugin", "set_seed")}
+    utils["send_to_device"] = prepared["sent"]
     made = {name: Namespace(name, {}) for name in ACCELERATE_MODULES}
     made[f"{ACCELERATE}.utils"].names.update(utils)
     made[f"{ACCELERATE}.logging"].names["get_logger"] = text["get_logger"]

@@ -70,7 +70,7 @@ OF_TOKENS = "_token_id"  # the end of names that stand for one token, such as pa
 LONGEST = "max_length"
 # What an encoding has, each a number for each token.
 TYPES = "token_type_ids"
-PARTS = ("input_ids", "attention_mask", TYPES)
+PARTS = ("input_ids", "attention_mask")
 
 
 class Tokenizer(Unknown):
@@ -86,7 +86,31 @@ class Tokenizer(Unknown):
 
 
 class Encoding(Namespace):
-    """The result of a tokenizer: its parts are asked for as attributes, or by their names."""
+    """The result of a tokenizer: a mapping whose ``parts`` are asked for as attributes, too. Those
+    of models that predict the next token list no types of tokens."""
+
+    def __init__(self, machine: Script, parts: dict[Value, Value], others: dict[str, Value]) -> None:
+        self.parts = parts
+
+        def put(name: Value, value: Value) -> None:
+            parts[name] = self.names[name] = value
+
+        def to(device: Value = None, **_: Value) -> Encoding:
+            def moved(of: dict[Value, Value]) -> dict[Value, Value]:
+                return {
+                    name: machine.call(machine.attribute(each, "to"), [device])
+                    for name, each in of.items()
+                }
+
+            return Encoding(machine, moved(parts), moved(others))
+
+        methods: dict[str, Value] = {
+            "__setitem__": Native("__setitem__", put, plain=False),
+            "to": Native("to", to, plain=False),
+        }
+        for name, found in (("items", parts.items), ("keys", parts.keys), ("values", parts.values)):
+            methods[name] = Native(name, lambda found=found: list(found()), plain=False)
+        super().__init__("encoding", {**others, **parts, "data": parts, **methods})
 
 
 OF_FILES = ("transformers.", "tokenizers.")  # packages whose tokenizers may be files
@@ -142,6 +166,8 @@ def encoded(
     max_length: Value = None,
     padding: Value = False,
     return_tensors: Value = None,
+    return_overflowing_tokens: Value = False,
+    return_length: Value = False,
     **_: Value,
 ) -> Value:
     """``tokenizer(text)``: how many tokens it makes only a run knows, how many it keeps is said."""
@@ -151,10 +177,10 @@ def encoded(
         return owner.bare()
     if rows is None and isinstance(text, Unknown) and machine.lengths.apart:
         return owner.bare()  # it may be several
-    if rows is not None and (padding is False or return_tensors is None or not is_cut):
+    if return_tensors is not None and rows is not None and (padding is False or not is_cut):
         return owner.bare()
-    if is_cut and padding == LONGEST:
-        count = max_length
+    if is_cut and (padding == LONGEST or return_overflowing_tokens is True):
+        count = max_length  # the last piece of a text may be shorter
     elif machine.lengths.apart and is_cut:
         settings.doubt(machine, "assuming that a text is as long as its limit")
         count = max_length
@@ -165,7 +191,11 @@ def encoded(
         row: Value = empty(machine.host, (rows or 1, count), INT64, DATA)
     else:
         row = [Index("a token", machine.place, object())] * count
-    return _encoding(machine, {name: copy(row) for name in PARTS})
+        row = row if rows is None else [copy(row) for _ in range(rows)]
+    parts: dict[Value, Value] = {name: copy(row) for name in PARTS}
+    if return_length is True:
+        parts["length"] = count if rows is None else [count] * rows
+    return Encoding(machine, parts, {TYPES: copy(row)})
 
 
 def _rows(text: Value) -> int | None:
@@ -173,24 +203,6 @@ def _rows(text: Value) -> int | None:
     if isinstance(text, Loaded):
         return text.rows
     return len(text) if isinstance(text, (list, tuple)) and text else None
-
-
-def _encoding(machine: Script, parts: dict[str, Value]) -> Encoding:
-    """Returns the result of a tokenizer: a mapping, whose parts ``to`` moves. Tokenizers of models
-    that predict the next token list no types of tokens."""
-    listed = {name: each for name, each in parts.items() if name != TYPES}
-
-    def to(device: Value = None, **_: Value) -> Encoding:
-        moved = {
-            name: machine.call(machine.attribute(each, "to"), [device])
-            for name, each in parts.items()
-        }
-        return _encoding(machine, moved)
-
-    methods: dict[str, Value] = {"to": Native("to", to, plain=False)}
-    for name, found in (("items", listed.items), ("keys", listed.keys), ("values", listed.values)):
-        methods[name] = Native(name, lambda found=found: list(found()), plain=False)
-    return Encoding("encoding", {**parts, "data": {**parts}, **methods})
 
 
 def _take(machine: Script, made: Tokenizer, path: Value) -> None:

@@ -65,7 +65,13 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
     def refused(why: str) -> None:
         raise machine.unread(why)
 
+    def demanded(value: Value) -> Value:
+        if isinstance(value, Unknown):
+            raise value.unread()
+        return value
+
     given: dict[str, Value] = {
+        "demanded": Native("demanded", demanded, plain=False),
         "doubt": Native("doubt", partial(settings.doubt, machine), plain=False),
         "doubt_above": Native("doubt_above", machine.card.tape.doubt_above, plain=False),
         "published": Native("published", _published, plain=False),

@@ -1,0 +1,205 @@
+"""Data sets of the package datasets: which columns functions of the script make, of what length.
+
+Of their texts nothing is known, nor how many there are. What ``map`` is given is called as often as
+a sample is asked for, with rows that stand for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nanolint.frozen import dataclass
+from nanolint.interpreter.values import Namespace, Native, Unknown
+from nanolint.interpreter.watched import Index
+from nanolint.script.chances import DATA
+from nanolint.script.tokenizers import Encoding
+from nanolint.tensors.dtypes import INT64
+from nanolint.tensors.tensor import Tensor, empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nanolint.interpreter.values import Value
+    from nanolint.script.machine import Script
+
+    Columns = dict[Value, Value]
+
+TEXT = "the text of a data set"
+ROWS = 16  # that a function is given at once: as many as a longest sequence is made of
+LOADED = ("load_dataset", "load_from_disk")
+FROM = ("from_dict", "from_list", "from_generator", "from_pandas", "from_csv", "from_json")
+# What gives other rows, or as many in another order.
+ALIKE = (
+    *("filter", "shuffle", "select", "sort", "skip", "take", "shard", "flatten_indices", "repeat"),
+    *("cast", "cast_column", "to_iterable_dataset"),
+)
+TENSORS = ("torch", "pt")
+
+
+class Rows(dict):  # type: ignore[type-arg]
+    """Columns by their names; of others, if there are any, each is ``text``."""
+
+    def __init__(self, known: Columns, text: Value) -> None:
+        super().__init__(known)
+        self.text = text
+
+    def __missing__(self, name: Value) -> Value:
+        if self.text is None:
+            raise KeyError(name)
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """``columns`` gives those that are known, each with its value in one row; ``is_open``: there
+    are others; ``is_whole``: it has several parts by their names; ``has_tensors``: what is a number
+    in a row is a tensor."""
+
+    columns: Callable[[], Columns] = dict
+    is_open: bool = True
+    is_whole: bool = False
+    has_tensors: bool = False
+
+
+class DataSet(Unknown):
+    """One, or all parts of one."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, of: Unknown, kind: Kind) -> None:
+        super().__init__(of.reason, of.place)
+        self.kind = kind
+
+
+def table(machine: Script) -> dict[str, Value]:
+    """The package."""
+
+    def loaded(*_: Value, split: Value = None, **__: Value) -> Value:
+        if split is None or isinstance(split, str):
+            return DataSet(machine.unknown(TEXT), Kind(is_whole=split is None))
+        return machine.unknown(TEXT)
+
+    def made(*_: Value, **__: Value) -> DataSet:
+        return DataSet(machine.unknown(TEXT), Kind())
+
+    names: dict[str, Value] = {name: Native(name, loaded, plain=False) for name in LOADED}
+    of: dict[str, Value] = {name: Native(name, made, plain=False) for name in FROM}
+    return {"datasets": Namespace("datasets", {**names, "Dataset": Namespace("Dataset", of)})}
+
+
+def item(machine: Script, owner: DataSet, index: Value) -> Value:
+    """``dataset["train"]``, a column, or a row."""
+    kind = owner.kind
+    if kind.is_whole:
+        return DataSet(owner, replace(kind, is_whole=False))
+    columns = kind.columns()
+    if isinstance(index, str):
+        return [columns[index]] * ROWS if index in columns else owner.bare()
+    if not columns:
+        return owner.bare()
+    if not kind.has_tensors:
+        return columns
+    return {name: _as_tensor(machine, each) for name, each in columns.items()}
+
+
+def _as_tensor(machine: Script, value: Value) -> Value:
+    is_row = isinstance(value, list) and value and isinstance(value[0], (int, Index))
+    return empty(machine.host, (len(value),), INT64, DATA) if is_row else value
+
+
+def attribute(machine: Script, owner: DataSet, name: str) -> Value:
+    """A method of a data set; what is not known of one gives nothing that is."""
+    if name in ALIKE:
+        return Native(name, lambda *_, **__: owner, plain=False)
+    methods = {"map": _mapped, "remove_columns": _without, "with_format": _formatted}
+    if name in methods:
+        return Native(name, partial(methods[name], machine, owner), plain=False)
+    if name == "set_format":
+
+        def format_it(*given: Value, **named: Value) -> None:
+            owner.kind = _formatted(machine, owner, *given, **named).kind
+
+        return Native(name, format_it, plain=False)
+    if name == "train_test_split":
+        whole = DataSet(owner, replace(owner.kind, is_whole=True))
+        return Native(name, lambda *_, **__: whole, plain=False)
+    return owner.bare()
+
+
+def _formatted(
+    machine: Script, owner: DataSet, type: Value = None, columns: Value = None, **_: Value
+) -> DataSet:
+    of, kind = owner.kind.columns, replace(owner.kind, has_tensors=type in TENSORS)
+    if not isinstance(columns, (list, tuple)):
+        return DataSet(owner, kind)
+
+    def chosen() -> Columns:
+        found = of()
+        return {name: each for name, each in found.items() if name in columns}
+
+    return DataSet(owner, replace(kind, columns=chosen))
+
+
+def _without(machine: Script, owner: DataSet, names: Value = None) -> DataSet:
+    def columns() -> Columns:
+        return _rest(owner.kind.columns(), names)
+
+    return DataSet(owner, replace(owner.kind, columns=columns))
+
+
+def _rest(columns: Columns, removed: Value) -> Columns:
+    """Those that are not removed: names that nobody knows are those of all columns."""
+    if isinstance(removed, Unknown):
+        return {}
+    gone = removed if isinstance(removed, (list, tuple)) else [removed]
+    return {name: each for name, each in columns.items() if name not in gone}
+
+
+def _mapped(
+    machine: Script,
+    owner: DataSet,
+    function: Value = None,
+    *_: Value,
+    batched: Value = False,
+    remove_columns: Value = None,
+    fn_kwargs: Value = None,
+    with_indices: Value = False,
+    **__: Value,
+) -> Value:
+    if function is None or isinstance(function, Unknown):
+        return owner.bare()
+    more = dict(fn_kwargs) if isinstance(fn_kwargs, dict) else {}
+    is_batch, kind = batched is True, owner.kind
+
+    def columns() -> Columns:
+        given = kind.columns()
+        text = machine.unknown(TEXT) if kind.is_open else None
+        rows = {name: [each] * ROWS for name, each in given.items()} if is_batch else given
+        texts = [text] * ROWS if is_batch and text is not None else text
+        indices = [[*range(ROWS)] if is_batch else 0] if with_indices is True else []
+        made = machine.call(function, [Rows(rows, texts), *indices], more)
+        return {**_rest(given, remove_columns), **_made(machine, made, is_batch=is_batch)}
+
+    is_open = kind.is_open and remove_columns is None
+    return DataSet(owner, replace(kind, columns=columns, is_open=is_open))
+
+
+def _made(machine: Script, made: Value, *, is_batch: bool) -> Columns:
+    """The columns that a function returns, each with its value in one row."""
+    if isinstance(made, Encoding):
+        made = made.parts
+    if not isinstance(made, dict):
+        raise machine.unread("what a function makes of a data set")
+    return {name: _first(machine, each) if is_batch else each for name, each in made.items()}
+
+
+def _first(machine: Script, values: Value) -> Value:
+    if isinstance(values, Tensor) and values.shape:
+        return empty(values.device, values.shape[1:], values.dtype, DATA)
+    if isinstance(values, (list, tuple)) and values:
+        return values[0]
+    if isinstance(values, Unknown):
+        return values
+    raise machine.unread("what a function makes of the rows of a data set")
