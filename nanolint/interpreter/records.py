@@ -178,7 +178,7 @@ def dataclasses(machine: Machine) -> Namespace:
 
     def listed(value: Value) -> tuple[Value, ...]:
         cls = value.cls if isinstance(value, Instance) else value
-        return tuple(Namespace("field", {"name": name}) for name in fields_of(cls))
+        return tuple(_told(machine, name, each) for name, each in fields_of(cls).items())
 
     return Namespace(
         "dataclasses",
@@ -203,6 +203,16 @@ def dataclasses(machine: Machine) -> Namespace:
             ),
         },
     )
+
+
+def _told(machine: Machine, name: str, default: Value) -> Namespace:
+    """A field, as the program sees it; of one without a default that is not known."""
+    if isinstance(default, Field):
+        has_factory = default.factory is not MISSING
+        default = machine.call(default.factory, []) if has_factory else default.default
+    if default is MISSING:
+        default = machine.unknown(f"the default of {name}")
+    return Namespace("field", {"name": name, "default": default})
 
 
 def attrs(machine: Machine) -> Namespace:

@@ -3,10 +3,12 @@ training_args.py and data/data_collator.py of 5.24. Read, never run.
 
 ``doubt`` takes what is not known, ``refused`` ends the reading, ``known`` tells whether something
 is, ``demanded`` ends the reading if it is not, ``unknown`` makes what is not, ``cards`` says how
-many there are. It trains by accelerate.
+many there are, and ``with_fields`` makes a dataclass. It trains by accelerate.
 """
 
 import inspect
+from argparse import ArgumentParser
+from dataclasses import fields
 
 import torch
 from accelerate import Accelerator
@@ -15,6 +17,7 @@ from torch.utils.data import DataLoader
 
 # Arguments that take nothing of the card.
 QUIET = {
+    "output_dir": "trainer_output",
     "bf16_full_eval": False, "data_seed": None, "dataloader_in_order": True,
     "dataloader_multiprocessing_context": None, "dataloader_num_workers": 0,
     "dataloader_persistent_workers": False, "dataloader_pin_memory": True,
@@ -26,13 +29,13 @@ QUIET = {
     "hub_private_repo": None, "hub_revision": None, "hub_strategy": "every_save",
     "hub_token": None, "ignore_data_skip": False, "load_best_model_at_end": False,
     "log_level": "passive", "log_level_replica": "warning", "log_on_each_node": True,
-    "metric_for_best_model": None, "output_dir": "trainer_output", "project": "huggingface",
+    "metric_for_best_model": None, "project": "huggingface",
     "push_to_hub": False, "report_to": "none", "restore_callback_states_from_checkpoint": False,
     "run_name": None, "save_on_each_node": False, "save_only_model": False, "save_steps": 500,
     "save_strategy": "steps", "save_total_limit": None, "seed": 42,
-    "skip_memory_metrics": True, "tf32": None, "trackio_bucket_id": None,
+    "skip_memory_metrics": True, "trackio_bucket_id": None,
     "trackio_space_id": None, "trackio_static_space_id": None, "warmup_steps": 0,
-    "lr_scheduler_type": "linear", "lr_scheduler_kwargs": None, "local_rank": -1,
+    "lr_scheduler_type": "linear", "lr_scheduler_kwargs": None, "local_rank": -1, "tf32": None,
 }  # fmt: skip
 # Those that the loop reads.
 USED = {
@@ -61,16 +64,25 @@ OTHERS = {
 }  # fmt: skip
 # Those of older releases, with their names in this one.
 OLDER = {
+    "adafactor": None, "dispatch_batches": None, "evaluate_during_training": None,
     "evaluation_strategy": "eval_strategy", "fp16_backend": None, "fp16_opt_level": None,
+    "fsdp_min_num_params": None, "fsdp_transformer_layer_cls_to_wrap": None,
     "group_by_length": None, "half_precision_backend": None,
     "include_inputs_for_metrics": None, "include_tokens_per_second": None,
-    "jit_mode_eval": None, "logging_dir": None, "no_cuda": "use_cpu",
+    "jit_mode_eval": None, "logging_dir": None, "mp_parameters": None, "no_cuda": "use_cpu",
     "overwrite_output_dir": None, "past_index": None,
     "per_gpu_eval_batch_size": "per_device_eval_batch_size",
     "per_gpu_train_batch_size": "per_device_train_batch_size", "push_to_hub_model_id": None,
-    "push_to_hub_token": None, "ray_scope": None, "save_safetensors": None, "torchdynamo": None,
-    "tpu_num_cores": None, "use_ipex": None, "use_mps_device": None, "warmup_ratio": None,
+    "push_to_hub_organization": None, "push_to_hub_token": None, "ray_scope": None,
+    "save_safetensors": None, "sharded_ddp": None, "split_batches": None, "torchdynamo": None,
+    "tp_size": None, "tpu_metrics_debug": None, "tpu_num_cores": None, "use_ipex": None,
+    "use_legacy_prediction_loop": None, "use_mps_device": None, "warmup_ratio": None,
+    "xpu_backend": None,
 }  # fmt: skip
+ALIASES = {
+    "activation_checkpointing": "gradient_checkpointing",
+    "activation_checkpointing_kwargs": "gradient_checkpointing_kwargs",
+}
 FUSED_SINCE = (2, 8)  # the release of PyTorch with which AdamW is fused
 
 
@@ -78,29 +90,90 @@ def older(what):
     doubt(f"{what} is gone in transformers 5, and an older release keeps other tensors")
 
 
+@with_fields({**QUIET, **USED, **OTHERS, **dict.fromkeys(ALIASES), **dict.fromkeys(OLDER)})
 class TrainingArguments:
-    def __init__(self, output_dir="trainer_output", **named):
-        for name, value in {**QUIET, **USED, **OTHERS}.items():
-            setattr(self, name, value)
-        self.output_dir = output_dir
-        for name, value in named.items():
-            if name in OLDER:
-                older(f"the argument {name}")
-                name = OLDER[name] or name
-            elif name not in QUIET and name not in USED and name not in OTHERS:
-                raise TypeError(
-                    f"TrainingArguments.__init__() got an unexpected keyword argument '{name}'"
-                )
-            elif name in OTHERS and value != OTHERS[name]:
-                doubt(f"what {name} of TrainingArguments takes")
-            setattr(self, name, value)
-        self.train_batch_size = self.per_device_train_batch_size
-        self.eval_batch_size = self.per_device_eval_batch_size
-        self.device = torch.device("cpu" if self.use_cpu else "cuda")
-        self.world_size = 1
-        self.local_rank = -1
-        if self.eval_strategy == "steps" and not self.eval_steps:
-            self.eval_steps = self.logging_steps
+    def __post_init__(self):
+        for old, new in ALIASES.items():
+            if getattr(self, old) is not None:
+                setattr(self, new, getattr(self, old))
+
+    @property
+    def device(self):
+        return torch.device("cpu" if self.use_cpu else "cuda")
+
+    @property
+    def train_batch_size(self):
+        return self.per_device_train_batch_size
+
+    @property
+    def eval_batch_size(self):
+        return self.per_device_eval_batch_size
+
+    world_size = n_gpu = 1
+    process_index = local_process_index = 0
+    should_save = True
+
+
+def looked_through(args):
+    """Says of arguments what is not known of them."""
+    for name, new in OLDER.items():
+        value = getattr(args, name)
+        if value is not None:
+            older(f"the argument {name}")
+            if new is not None:
+                setattr(args, new, value)
+    for name, value in OTHERS.items():
+        if getattr(args, name) != value:
+            doubt(f"what {name} of TrainingArguments takes")
+    if args.eval_strategy == "steps" and not args.eval_steps:
+        args.eval_steps = args.logging_steps
+
+
+def number_or_text(word):
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            pass
+    return word
+
+
+def is_true(word):
+    return word in ("", True) or str(word).lower() in ("true", "t", "yes", "y", "1")
+
+
+class HfArgumentParser(ArgumentParser):
+    def __init__(self, dataclass_types=None, **options):
+        super().__init__()
+        several = isinstance(dataclass_types, (list, tuple))
+        self.types = list(dataclass_types) if several else [dataclass_types]
+        for each in self.types:
+            for field in fields(each):
+                self.add_argument(f"--{field.name}", type=type_of(field), default=field.default)
+
+    def parse_args_into_dataclasses(
+        self, args=None, return_remaining_strings=False, look_for_args_file=True,
+        args_filename=None, args_file_flag=None,
+    ):  # fmt: skip
+        found, left = self.parse_known_args(args)
+        made = [
+            each(**{field.name: getattr(found, field.name) for field in fields(each)})
+            for each in self.types
+        ]
+        if left and not return_remaining_strings:
+            raise ValueError(f"Some specified arguments are not used by the HfArgumentParser: {left}")
+        return (*made, left) if return_remaining_strings else tuple(made)
+
+    def parse_json_file(self, *given, **named):
+        refused("the arguments of a file are not known")
+
+    parse_yaml_file = parse_dict = parse_json_file
+
+
+def type_of(field):
+    if isinstance(field.default, bool):
+        return is_true
+    return str if isinstance(field.default, str) else number_or_text
 
 
 class TrainerCallback:
@@ -112,22 +185,20 @@ class TrainerCallback:
     on_step_end = on_evaluate = on_save = on_log = on_predict = on_prediction_step = on_event
 
 
-class EarlyStoppingCallback(TrainerCallback):
-    def __init__(self, early_stopping_patience=1, early_stopping_threshold=0.0):
-        pass
-
-
 class Quiet(TrainerCallback):
-    """One that only shows what goes on."""
+    """One that only shows what goes on, or ends it earlier."""
 
     def __init__(self, *given, **named):
         pass
 
 
-class State:
+EarlyStoppingCallback = DefaultFlowCallback = PrinterCallback = ProgressCallback = Quiet
+
+
+class TrainerState:
     """TrainerState and TrainerControl, which callbacks are given."""
 
-    def __init__(self, max_steps):
+    def __init__(self, max_steps=0):
         self.global_step = 0
         self.max_steps = max_steps
         self.epoch = 0
@@ -136,6 +207,9 @@ class State:
         self.log_history = []
         self.should_training_stop = self.should_epoch_stop = False
         self.should_save = self.should_evaluate = self.should_log = False
+
+
+TrainerControl = TrainerState
 
 
 class TrainOutput:
@@ -176,9 +250,11 @@ class Trainer:
         for each in (compute_loss_func, optimizer_cls_and_kwargs):
             if each is not None:
                 doubt("what a Trainer takes that makes its own loss or optimizer")
+        looked_through(args)
         self.args = args
         half = "fp16" if args.fp16 else "bf16" if args.bf16 else "no"
         self.accelerator = Accelerator(mixed_precision=half, cpu=args.use_cpu)
+        self.model_init = model_init
         model = model_init() if model is None else model
         self.model = self.model_wrapped = model.to(args.device)
         names = inspect.signature(model.forward).parameters
@@ -197,7 +273,7 @@ class Trainer:
         self.preprocess_logits_for_metrics = preprocess_logits_for_metrics
         self.optimizer, self.lr_scheduler = optimizers
         self.callbacks = [each() if isinstance(each, type) else each for each in callbacks or []]
-        self.state = self.control = State(args.max_steps)
+        self.state = self.control = TrainerState(args.max_steps)
         self.is_prepared = False
         if hasattr(model, "config"):
             model.config.use_cache = args.use_cache
@@ -286,6 +362,10 @@ class Trainer:
         args = self.args
         if resume_from_checkpoint:
             doubt("what a run of Trainer takes that is resumed")
+        if self.model_init is not None:  # it makes another
+            self.optimizer = self.lr_scheduler = None
+            self.model = self.model_init()
+            self.model = self.model_wrapped = self.model.to(args.device)
         if args.gradient_checkpointing:
             self.model.gradient_checkpointing_enable(args.gradient_checkpointing_kwargs)
         loader = self.get_train_dataloader()
@@ -295,7 +375,7 @@ class Trainer:
         self.create_scheduler(args.max_steps)
         if self.lr_scheduler is not None:
             self.lr_scheduler = self.accelerator.prepare(self.lr_scheduler)
-        self.state = self.control = State(args.max_steps)
+        self.state = self.control = TrainerState(args.max_steps)
         self.tr_loss = torch.tensor(0.0, device=args.device)
         self.logged = 0
         model.zero_grad()
@@ -328,18 +408,13 @@ class Trainer:
         for batches in self.steps:
             items = self.items_in(batches)
             self.passes = len(batches)
-            for number, inputs in enumerate(batches):
-                is_last = number == len(batches) - 1
-                self.accelerator.sync_gradients = is_last
-                if number == 0:
-                    self.tell("on_step_begin")
+            self.tell("on_step_begin")
+            for inputs in batches:
                 loss = self.training_step(model, inputs, items)
                 if args.logging_nan_inf_filter:
                     torch.isnan(loss)
                     torch.isinf(loss)
                 self.tr_loss += loss
-                if not is_last:
-                    self.tell("on_substep_end")
             grad_norm = None
             most = args.max_grad_norm if args.max_grad_norm > 0 else float("inf")
             grad_norm = self.accelerator.clip_grad_norm_(model.parameters(), most)
@@ -407,19 +482,23 @@ class Trainer:
 
     def evaluate(self, eval_dataset=None, ignore_keys=None, metric_key_prefix="eval"):
         loader = self.get_eval_dataloader(eval_dataset)
-        if self.compute_metrics is not None and not self.args.prediction_loss_only:
-            doubt("what an evaluation keeps for compute_metrics")
+        keeps = self.compute_metrics is not None and not self.args.prediction_loss_only
         model = self.model
         if not self.is_prepared:
             model = self.accelerator.prepare_model(model)
             self.is_prepared = True
         model.eval()
-        losses = None
+        all_losses = all_logits = all_labels = None
         for inputs in loader.base_dataloader:
             inputs = send_to_device(demanded(inputs), loader.device)
-            loss = self.prediction_step(model, inputs, True)[0]
+            loss, logits, labels = self.prediction_step(model, inputs, not keeps)
             loss = loss.repeat(self.args.eval_batch_size)
-            losses = loss if losses is None else torch.cat((losses, loss))
+            all_losses = joined(all_losses, loss)
+            if keeps:
+                if self.preprocess_logits_for_metrics is not None:
+                    logits = self.preprocess_logits_for_metrics(logits, labels)
+                all_logits = joined(all_logits, logits)
+                all_labels = joined(all_labels, labels)
             self.tell("on_prediction_step")
         metrics = unknown("the metrics of Trainer")
         self.tell("on_evaluate", metrics=metrics)
@@ -427,13 +506,17 @@ class Trainer:
 
     def prediction_step(self, model, inputs, prediction_loss_only, ignore_keys=None):
         inputs = self._prepare_inputs(inputs)
+        labels = inputs["labels"].detach()
         with torch.no_grad():
             items = self.items_in([inputs])
             loss, outputs = self.compute_loss(
                 model, inputs, return_outputs=True, num_items_in_batch=items
             )
             loss = loss.detach().mean()
-        return (loss, None, None)
+        if prediction_loss_only:
+            return (loss, None, None)
+        logits = outputs["logits"] if isinstance(outputs, dict) else outputs[1]
+        return (loss, logits.detach(), labels)
 
     def predict(self, *given, **named):
         refused("what predict of Trainer takes is not known")
@@ -465,6 +548,10 @@ class Steps:
             yield batches
 
 
+def joined(kept, new):
+    return new if kept is None else torch.cat((kept, new), dim=0)
+
+
 def decayed_in(module):
     """The names of the parameters that weight decay is for."""
     found = []
@@ -491,8 +578,8 @@ def optimizer_of(args, groups):
         betas = (args.adam_beta1, args.adam_beta2)
         fused = {"fused": True} if name == "adamw_torch_fused" else {}
         return torch.optim.AdamW(groups, betas=betas, eps=args.adam_epsilon, **fused, **rate)
-    if name in ("sgd", "adagrad", "rmsprop"):
-        made = {"sgd": "SGD", "adagrad": "Adagrad", "rmsprop": "RMSprop"}
+    if name in ("sgd", "rmsprop"):
+        made = {"sgd": "SGD", "rmsprop": "RMSprop"}
         return getattr(torch.optim, made[name])(groups, **rate)
     refused(f"the optimizer {name} of Trainer is not known")
 
@@ -515,16 +602,26 @@ def default_data_collator(features, return_tensors="pt"):
     return batch
 
 
-def padded(features, multiple=None):
-    """A batch as long as its longest sample; tokenizers add a mask of what is no padding."""
+def padded(features, length, multiple):
+    """A batch of so many tokens, else as long as its longest sample; tokenizers add a mask of what
+    is no padding."""
     if not isinstance(features[0], dict):
         features = [{"input_ids": each} for each in features]
-    length = max([len(each["input_ids"]) for each in features])
+    longest = max([len(each["input_ids"]) for each in features])
+    length = longest if length is None else max(length, longest)
     if multiple:
         length = -(-length // multiple) * multiple
     batch = {name: torch.zeros((len(features), length), dtype=torch.long) for name in features[0]}
     batch["attention_mask"] = torch.ones((len(features), length), dtype=torch.long)
     return batch
+
+
+class DefaultDataCollator:
+    def __init__(self, return_tensors="pt"):
+        pass
+
+    def __call__(self, features, return_tensors=None):
+        return default_data_collator(features)
 
 
 class DataCollatorWithPadding:
@@ -534,11 +631,18 @@ class DataCollatorWithPadding:
     ):  # fmt: skip
         self.tokenizer = tokenizer
         self.pad_to_multiple_of = pad_to_multiple_of
-        if padding == "max_length":
-            doubt("how long a batch is that DataCollatorWithPadding fills up")
+        self.length = max_length if padding == "max_length" else None
 
     def __call__(self, features):
-        return padded(features, self.pad_to_multiple_of)
+        return padded(features, self.length, self.pad_to_multiple_of)
+
+
+class DataCollatorForSeq2Seq(DataCollatorWithPadding):
+    def __init__(
+        self, tokenizer, model=None, padding=True, max_length=None, pad_to_multiple_of=None,
+        label_pad_token_id=-100, return_tensors="pt",
+    ):  # fmt: skip
+        super().__init__(tokenizer, padding, max_length, pad_to_multiple_of)
 
 
 class DataCollatorForLanguageModeling:
@@ -551,6 +655,10 @@ class DataCollatorForLanguageModeling:
         self.pad_to_multiple_of = pad_to_multiple_of
 
     def __call__(self, features):
-        batch = padded(features, self.pad_to_multiple_of)
+        batch = padded(features, None, self.pad_to_multiple_of)
         batch["labels"] = batch["input_ids"].clone()
         return batch
+
+
+def set_seed(*given, **named):
+    pass

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter import records
 from nanolint.interpreter.attention_packages import Weights
 from nanolint.interpreter.values import Namespace, Native, Unknown
 from nanolint.script import settings, training
@@ -26,6 +27,14 @@ OUTPUTS = (
     *("CausalLMOutput", "CausalLMOutputWithPast", "MoeCausalLMOutputWithPast"),
 )
 GPT2, LLAMA, QWEN2, QWEN3 = "models.gpt2", "models.llama", "models.qwen2", "models.qwen3"
+CALLBACKS = (
+    *("TrainerCallback", "TrainerState", "TrainerControl", "EarlyStoppingCallback"),
+    *("DefaultFlowCallback", "PrinterCallback", "ProgressCallback"),
+)
+COLLATORS = (
+    *("default_data_collator", "DefaultDataCollator", "DataCollatorWithPadding"),
+    *("DataCollatorForLanguageModeling", "DataCollatorForSeq2Seq"),
+)
 # The modules with the names that scripts take from each.
 MODULES = {
     "configuration_utils": ("PretrainedConfig", "PreTrainedConfig"),
@@ -40,13 +49,16 @@ MODULES = {
     LLAMA: ("LlamaConfig", "LlamaModel", "LlamaForCausalLM"),
     QWEN2: ("Qwen2Config", "Qwen2ForCausalLM"),
     QWEN3: ("Qwen3Config", "Qwen3ForCausalLM"),
+    "trainer": ("Trainer",),
+    "training_args": ("TrainingArguments",),
+    "trainer_callback": CALLBACKS,
+    "trainer_utils": ("set_seed",),
+    "hf_argparser": ("HfArgumentParser",),
+    "data": COLLATORS,
+    "data.data_collator": COLLATORS,
 }
 TEXTS = ("causal_models.py", "gpt2.py", "llama.py", "trainer.py")  # each is given what those before it have
-OF_ALL = (
-    *("AdamW", "AutoConfig", "AutoModelForCausalLM", "Trainer", "TrainingArguments"),
-    *("TrainerCallback", "EarlyStoppingCallback", "default_data_collator"),
-    *("DataCollatorWithPadding", "DataCollatorForLanguageModeling"),
-)
+OF_ALL = ("AdamW", "AutoConfig", "AutoModelForCausalLM")
 
 
 def table(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Value]:
@@ -70,7 +82,16 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
             raise value.unread()
         return value
 
+    def with_fields(fields: Value) -> Native:
+        def made(cls: Value) -> Value:
+            cls.names |= {"__annotations__": dict.fromkeys(fields, "Any"), **fields}
+            records.decorate(machine, cls, {})
+            return cls
+
+        return Native("with_fields", made, plain=False)
+
     given: dict[str, Value] = {
+        "with_fields": Native("with_fields", with_fields, plain=False),
         "demanded": Native("demanded", demanded, plain=False),
         "doubt": Native("doubt", partial(settings.doubt, machine), plain=False),
         "doubt_above": Native("doubt_above", machine.card.tape.doubt_above, plain=False),

@@ -41,6 +41,7 @@ OF_TRANSFORMERS: Mapping[str, int] = {MICRO_BATCH: 8, PASSES: 1}
 ARGUMENTS = ("TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig")
 _TRAINERS = ("Trainer", "Seq2SeqTrainer", "SFTTrainer")  # others give a model more rows
 BY_LIBRARY = "a library trains it"
+MADE = "a function of the script makes it for Trainer"
 _LIBRARIES = ("transformers", "trl")
 _LIGHTNING = ("lightning", "pytorch_lightning")
 _KEPT = ("setup", "setup_module", "setup_optimizers", "setup_dataloaders")
@@ -68,9 +69,11 @@ def method(
     if of.last == "Fabric" and package in _LIGHTNING:
         return _of_fabric(core, owner, name, arguments)
     if name == "train" and of.last in _TRAINERS and package in _LIBRARIES:
-        model = owner.argument(0, "model") if package == "transformers" else None
         settings = owner.argument(1, "args") or owner.named.get(REST)
-        return _trained(core, settings, model or core.unknown(BY_LIBRARY, place), place)
+        model = owner.argument(0, "model")
+        if package != "transformers":
+            model = core.unknown(BY_LIBRARY, place)
+        return _trained(core, settings, model or core.unknown(MADE, place), place)
     if name == "fit" and of.last == "Trainer" and package in _LIGHTNING:
         return _fitted(core, owner, arguments, named, place)
     return None
