@@ -162,6 +162,8 @@ class ArgumentParser:
             value = False
         elif action is argparse_boolean:
             value = True
+        elif value is None and options.get("nargs") == "?":
+            value = options.get("const")
         elif options.get("type") is not None:
             value = options["type"](value)
         else:

@@ -111,7 +111,10 @@ class TrainingArguments:
 
     world_size = n_gpu = 1
     process_index = local_process_index = 0
-    should_save = True
+    should_save = should_log = True
+
+    def __getattr__(self, name):
+        return unknown(f"{name} of TrainingArguments")
 
 
 def looked_through(args):
@@ -139,7 +142,7 @@ def number_or_text(word):
 
 
 def is_true(word):
-    return word in ("", True) or str(word).lower() in ("true", "t", "yes", "y", "1")
+    return str(word).lower() in ("true", "t", "yes", "y", "1")
 
 
 class HfArgumentParser(ArgumentParser):
@@ -149,7 +152,16 @@ class HfArgumentParser(ArgumentParser):
         self.types = list(dataclass_types) if several else [dataclass_types]
         for each in self.types:
             for field in fields(each):
-                self.add_argument(f"--{field.name}", type=type_of(field), default=field.default)
+                self.add_field(field.name, field.default)
+
+    def add_field(self, name, default):
+        if isinstance(default, bool):
+            self.add_argument(f"--{name}", type=is_true, default=default, nargs="?", const=True)
+            if default:
+                self.add_argument(f"--no_{name}", action="store_false", dest=name)
+        else:
+            kind = str if isinstance(default, str) else number_or_text
+            self.add_argument(f"--{name}", type=kind, default=default)
 
     def parse_args_into_dataclasses(
         self, args=None, return_remaining_strings=False, look_for_args_file=True,
@@ -168,12 +180,6 @@ class HfArgumentParser(ArgumentParser):
         refused("the arguments of a file are not known")
 
     parse_yaml_file = parse_dict = parse_json_file
-
-
-def type_of(field):
-    if isinstance(field.default, bool):
-        return is_true
-    return str if isinstance(field.default, str) else number_or_text
 
 
 class TrainerCallback:
@@ -207,6 +213,9 @@ class TrainerState:
         self.log_history = []
         self.should_training_stop = self.should_epoch_stop = False
         self.should_save = self.should_evaluate = self.should_log = False
+
+    def __getattr__(self, name):
+        return unknown(f"{name} of the state of Trainer")
 
 
 TrainerControl = TrainerState
@@ -291,6 +300,9 @@ class Trainer:
                 lr_scheduler=self.lr_scheduler,
                 **named,
             )
+
+    def __getattr__(self, name):
+        return unknown(f"{name} of Trainer")
 
     def add_callback(self, callback):
         self.callbacks.append(callback() if isinstance(callback, type) else callback)
@@ -606,7 +618,7 @@ def padded(features, length, multiple):
     """A batch of so many tokens, else as long as its longest sample; tokenizers add a mask of what
     is no padding."""
     if not isinstance(features[0], dict):
-        features = [{"input_ids": each} for each in features]
+        return {"input_ids": torch.stack([torch.tensor(each) for each in features])}
     longest = max([len(each["input_ids"]) for each in features])
     length = longest if length is None else max(length, longest)
     if multiple:
@@ -658,6 +670,17 @@ class DataCollatorForLanguageModeling:
         batch = padded(features, None, self.pad_to_multiple_of)
         batch["labels"] = batch["input_ids"].clone()
         return batch
+
+
+class TextDataset(torch.utils.data.Dataset):
+    """Pieces of a file, which transformers 4 has; each is as long as it says."""
+
+    def __init__(self, tokenizer, file_path=None, block_size=None, *given, **named):
+        older("TextDataset")
+        self.block_size = block_size
+
+    def __getitem__(self, index):
+        return torch.zeros(self.block_size, dtype=torch.long)
 
 
 def set_seed(*given, **named):

@@ -54,6 +54,7 @@ MODULES = {
     "trainer_callback": CALLBACKS,
     "trainer_utils": ("set_seed",),
     "hf_argparser": ("HfArgumentParser",),
+    "data.datasets.language_modeling": ("TextDataset",),
     "data": COLLATORS,
     "data.data_collator": COLLATORS,
 }

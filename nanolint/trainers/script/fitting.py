@@ -46,6 +46,7 @@ _LIBRARIES = ("transformers", "trl")
 _LIGHTNING = ("lightning", "pytorch_lightning")
 _KEPT = ("setup", "setup_module", "setup_optimizers", "setup_dataloaders")
 _ACCUMULATE = "accumulate_grad_batches"
+PRECISIONS = ("fp16", "bf16")
 ENGINE = "accelerate.Accelerator"  # what Trainer runs its model by
 FITTED = "lightning.Fabric.model"  # what Fabric.setup makes of one
 _LOOP = new_tree("for _ in range(n):\n    loss.backward()").body[0]
@@ -126,11 +127,11 @@ def _trained(core: Core, settings: Thing | None, model: Thing, place: Place) -> 
 
 def _precision(settings: Thing | None) -> Thing:
     """What it has its model run in by accelerate."""
-    for name in ("fp16", "bf16"):
+    for name in PRECISIONS:
         found = _field(settings, name)
         if isinstance(found, NotKnown):
             return found
-        if scalar(found) is True:
+        if str(scalar(found)).lower() in ("true", "yes", "1"):
             return Number(name)
     return Number("no")
 

@@ -10,7 +10,7 @@ from nanolint.run.equation import NotKnown
 from nanolint.run.flags import literal, plain_name
 from nanolint.run.terms import Given, Number, Surface
 from nanolint.trainers.script.arguments import declared, parsed
-from nanolint.trainers.script.fitting import ARGUMENTS, OF_TRANSFORMERS
+from nanolint.trainers.script.fitting import ARGUMENTS, OF_TRANSFORMERS, PRECISIONS
 from nanolint.trainers.script.operations import row, scalar
 from nanolint.trainers.script.things import (
     NONE,
@@ -100,9 +100,10 @@ def _flags(core: Core, started: Class | Function | External) -> dict[str, Thing]
             continue
         default = defaults[name]
         place = default.place if isinstance(default, Given) else None
+        value = literal(word.value)
         given = Given(
             word.key,
-            literal(word.value),
+            True if value is None and name in PRECISIONS else value,
             Surface.FLAG,
             word.place or core.state.around.launched,
             place,
@@ -120,6 +121,7 @@ def _defaults(started: Class | Function | External) -> Mapping[object, Thing]:
     if isinstance(started, External) or started.derives_from(*ARGUMENTS):
         found |= {name: Number(value) for name, value in OF_TRANSFORMERS.items()}
         found["auto_find_batch_size"] = NONE
+        found |= dict.fromkeys(PRECISIONS, Number(value=False))
     if isinstance(started, Class):
         found |= {name: started.find(name) or NONE for name in started.all_declared}
     return found
