@@ -83,6 +83,11 @@ ALIASES = {
     "activation_checkpointing": "gradient_checkpointing",
     "activation_checkpointing_kwargs": "gradient_checkpointing_kwargs",
 }
+# Methods that a script may write anew, and that are not called here.
+NOT_CALLED = (
+    "_inner_training_loop", "_maybe_log_save_evaluate", "_run_epoch", "evaluation_loop",
+    "get_batch_samples", "prediction_loop",
+)  # fmt: skip
 FUSED_SINCE = (2, 8)  # the release of PyTorch with which AdamW is fused
 
 
@@ -259,6 +264,9 @@ class Trainer:
         for each in (compute_loss_func, optimizer_cls_and_kwargs):
             if each is not None:
                 doubt("what a Trainer takes that makes its own loss or optimizer")
+        for each in NOT_CALLED:
+            if hasattr(type(self), each):
+                doubt(f"what {each} does that a script writes for Trainer")
         looked_through(args)
         self.args = args
         half = "fp16" if args.fp16 else "bf16" if args.bf16 else "no"
@@ -501,8 +509,7 @@ class Trainer:
             self.is_prepared = True
         model.eval()
         all_losses = all_logits = all_labels = None
-        for inputs in loader.base_dataloader:
-            inputs = send_to_device(demanded(inputs), loader.device)
+        for inputs in on_card(loader):
             loss, logits, labels = self.prediction_step(model, inputs, not keeps)
             loss = loss.repeat(self.args.eval_batch_size)
             all_losses = joined(all_losses, loss)
@@ -536,25 +543,31 @@ class Trainer:
     hyperparameter_search = predict
 
 
+def on_card(loader):
+    """The batches of a loader, which accelerate has prepared unless a script makes its own."""
+    is_prepared = hasattr(loader, "base_dataloader")
+    for batch in loader.base_dataloader if is_prepared else loader:
+        yield send_to_device(demanded(batch), loader.device) if is_prepared else demanded(batch)
+
+
 class Steps:
     """The batches of a loader, as many at once as a step has."""
 
     def __init__(self, loader, passes):
         self.loader = loader
-        self.device = loader.device
         self.passes = passes
 
     def __len__(self):
         return -(-len(self.loader) // self.passes)
 
     def __iter__(self):
-        loaded = iter(self.loader.base_dataloader)
+        loaded = on_card(self.loader)
         while True:
             batches = []
             for _ in range(self.passes):
                 batch = next(loaded, None)
                 if batch is not None:
-                    batches.append(send_to_device(demanded(batch), self.device))
+                    batches.append(batch)
             if not batches:
                 return
             yield batches

@@ -121,11 +121,22 @@ def test_what_a_library_trains_with_is_what_it_is_given(
     assert [found.value(each) for each in roles] == [micro_batch, context, passes]
 
 
-@pytest.mark.parametrize("script", [CASES[0][0], CASES[10][0], CASES[-1][0]])
+@pytest.mark.parametrize("script", [CASES[10][0], CASES[-1][0]])
 def test_the_precision_is_the_librarys_own_matter(script: str) -> None:
     found = read(f"{HEAD}model = Net(Config())\n{script}")
     assert isinstance(found.roles[Role.DTYPE], NotKnown)
     assert isinstance(found.model, NotKnown)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [("", "float32"), (", bf16=True", "bfloat16"), (", fp16=B > 4", "float16")],
+)
+def test_trainer_takes_the_precision_that_it_is_given(given: str, told: str) -> None:
+    arguments = f"TrainingArguments(per_device_train_batch_size=B{given})"
+    found = read(f"{HEAD}model = Net(Config())\nTrainer(model, {arguments}).train()")
+    assert found.value(Role.DTYPE) == told
+    assert not isinstance(found.model, NotKnown)
 
 
 def test_a_model_of_a_library_may_be_called_by_its_task() -> None:
