@@ -1,8 +1,8 @@
 """Parts that the causal language models of transformers 5.24 share; gpt2.py and llama.py use them.
 
 transformers/cache_utils.py, masking_utils.py, integrations/sdpa_attention.py, loss/loss_utils.py.
-``doubt`` takes what is not known, ``doubt_above`` what can only take less, ``refused`` ends the
-reading; ``published`` has the sizes of GPT-2's checkpoints, whose state is ``kept``.
+``doubt`` takes what is not known, ``doubt_above`` what can only take less, ``used`` whether the
+project asks for an older release; ``refused`` ends the reading; ``published`` has the sizes of GPT-2's checkpoints, whose state is ``kept``.
 """
 
 import torch
@@ -265,6 +265,7 @@ class Trunk(LibraryModel):
     gradient_checkpointing = False
 
     def caches(self, use_cache):
+        used()
         use_cache = self.config.use_cache if use_cache is None else use_cache
         checkpointed = self.gradient_checkpointing and self.training and torch.is_grad_enabled()
         return use_cache and not checkpointed

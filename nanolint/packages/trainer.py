@@ -3,7 +3,7 @@ training_args.py and data/data_collator.py of 5.24. Read, never run.
 
 ``doubt`` takes what is not known, ``refused`` ends the reading, ``known`` tells whether something
 is, ``demanded`` ends the reading if it is not, ``unknown`` makes what is not, ``cards`` says how
-many there are, and ``with_fields`` makes a dataclass. It trains by accelerate.
+many there are, ``used`` doubts an older release, and ``with_fields`` makes a dataclass. It trains by accelerate.
 """
 
 import inspect
@@ -267,6 +267,7 @@ class Trainer:
         for each in NOT_CALLED:
             if hasattr(type(self), each):
                 doubt(f"what {each} does that a script writes for Trainer")
+        used()
         looked_through(args)
         self.args = args
         half = "fp16" if args.fp16 else "bf16" if args.bf16 else "no"
@@ -329,11 +330,10 @@ class Trainer:
     # Data.
 
     def collated(self, features):
-        if self.args.remove_unused_columns and isinstance(features[0], dict):
-            columns = self.columns
-            features = [
-                {name: each[name] for name in each if name in columns} for each in features
-            ]
+        first = features[0]
+        if self.args.remove_unused_columns and isinstance(first, dict):
+            taken = {name: first[name] for name in first if name in self.columns}
+            features = [taken] * len(features)
         return self.data_collator(features)
 
     def loader_of(self, dataset, size, drop_last=False):
@@ -609,7 +609,7 @@ def optimizer_of(args, groups):
     refused(f"the optimizer {name} of Trainer is not known")
 
 
-# What makes a batch of samples.
+# What makes a batch of samples, which are alike.
 
 
 def default_data_collator(features, return_tensors="pt"):
@@ -619,7 +619,7 @@ def default_data_collator(features, return_tensors="pt"):
             continue
         if name in ("label", "label_ids"):
             name = "labels"
-        given = [each[name] for each in features]
+        given = [first] * len(features)
         if isinstance(first, torch.Tensor):
             batch[name] = torch.stack(given)
         else:
@@ -630,13 +630,14 @@ def default_data_collator(features, return_tensors="pt"):
 def padded(features, length, multiple):
     """A batch of so many tokens, else as long as its longest sample; tokenizers add a mask of what
     is no padding."""
-    if not isinstance(features[0], dict):
-        return {"input_ids": torch.stack([torch.tensor(each) for each in features])}
-    longest = max([len(each["input_ids"]) for each in features])
+    first = features[0]
+    if not isinstance(first, dict):
+        return {"input_ids": torch.stack([torch.tensor(first)] * len(features))}
+    longest = len(first["input_ids"])
     length = longest if length is None else max(length, longest)
     if multiple:
         length = -(-length // multiple) * multiple
-    batch = {name: torch.zeros((len(features), length), dtype=torch.long) for name in features[0]}
+    batch = {name: torch.zeros((len(features), length), dtype=torch.long) for name in first}
     batch["attention_mask"] = torch.ones((len(features), length), dtype=torch.long)
     return batch
 

@@ -122,6 +122,7 @@ class ReadScript:
     saved: tuple[tuple[str, Plain], ...] = ()
     cards: int | None = None
     is_module: bool = False
+    older_transformers: str | None = None  # that a file of the project asks for, with its name
     widest: bool = False
 
     @property

@@ -273,6 +273,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         saved=program.saved,
         cards=program.cards,
         is_module=program.is_module,
+        older_transformers=program.older_transformers,
         widest=program.widest,
     )
 

@@ -91,7 +91,13 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
 
         return Native("with_fields", made, plain=False)
 
+    def used() -> None:
+        older = machine.around.older_transformers
+        if older is not None:
+            settings.doubt(machine, f"{older}: it keeps other tensors than 5.24")
+
     given: dict[str, Value] = {
+        "used": Native("used", used, plain=False),
         "with_fields": Native("with_fields", with_fields, plain=False),
         "demanded": Native("demanded", demanded, plain=False),
         "doubt": Native("doubt", partial(settings.doubt, machine), plain=False),

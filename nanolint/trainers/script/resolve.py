@@ -274,9 +274,6 @@ def _doubts(
     around: Around,
 ) -> Iterator[Doubt]:
     yield from options.in_doubt(world_size, target.count if target else None)
-    older = options.older_transformers
-    if older is not None and str(found.model).startswith("transformers."):
-        yield Doubt(Subject.MODEL, f"{older}: its models keep other tensors than those of 5.24")
     for name in _without_effect(found, options):
         yield Doubt(Subject.SIZES, f"{name} is set, but seems to have no effect")
     for key, _ in options.overrides:

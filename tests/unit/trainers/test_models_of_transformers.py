@@ -209,3 +209,37 @@ def test_an_older_release_is_a_doubt_if_its_model_is_trained(
     said = [] if older is None else [f"requirements.txt asks for transformers {older}: "]
     doubts = told(tmp_path)["doubts"]
     assert [each.startswith(said[0]) for each in doubts] == [True] * len(said)
+
+
+OWN_CLASS = """
+import torch
+from torch import nn
+from transformers import GPT2Config, GPT2Model
+
+class Own(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.trunk = GPT2Model(GPT2Config(vocab_size=1000, n_embd=128, n_layer=2, n_head=4))
+        self.head = nn.Linear(128, 1000)
+
+    def forward(self, x):
+        return self.head(self.trunk(x).last_hidden_state)
+
+model = Own().to("cuda")
+optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+for step in range(20):
+    x = torch.randint(0, 1000, (8, 128), device="cuda")
+    loss = nn.functional.cross_entropy(model(x).view(-1, 1000), x.view(-1))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_an_older_release_is_a_doubt_if_a_class_of_ones_own_holds_the_model(
+    tmp_path: Path,
+) -> None:
+    assert explained(tmp_path, OWN_CLASS)["doubts"] == []
+    (tmp_path / "requirements.txt").write_text("transformers==4.50.3\n", encoding="utf-8")
+    (doubt,) = explained(tmp_path, OWN_CLASS)["doubts"]
+    assert doubt.startswith("requirements.txt asks for transformers 4.50: ")
