@@ -1,190 +1,24 @@
-"""transformers' Trainer in one process on one card: trainer.py, trainer_callback.py,
-training_args.py and data/data_collator.py of 5.24. Read, never run.
+"""transformers' Trainer in one process on one card: trainer.py and trainer_callback.py of 5.24.
+Read, never run.
 
 ``doubt`` takes what is not known, ``refused`` ends the reading, ``known`` tells whether something
 is, ``demanded`` ends the reading if it is not, ``unknown`` makes what is not, ``cards`` says how
-many there are, ``used`` doubts an older release, and ``with_fields`` makes a dataclass. It trains by accelerate.
+many there are, and ``used`` doubts an older release. It trains by accelerate.
 """
 
 import inspect
-from argparse import ArgumentParser
-from dataclasses import fields
 
 import torch
 from accelerate import Accelerator
 from accelerate.utils import send_to_device
 from torch.utils.data import DataLoader
 
-# Arguments that take nothing of the card.
-QUIET = {
-    "output_dir": "trainer_output",
-    "bf16_full_eval": False, "data_seed": None, "dataloader_in_order": True,
-    "dataloader_multiprocessing_context": None, "dataloader_num_workers": 0,
-    "dataloader_persistent_workers": False, "dataloader_pin_memory": True,
-    "dataloader_prefetch_factor": None, "ddp_backend": None, "ddp_broadcast_buffers": None,
-    "ddp_bucket_cap_mb": None, "ddp_find_unused_parameters": None, "ddp_static_graph": None,
-    "ddp_timeout": 1800, "disable_tqdm": None, "do_eval": False, "do_predict": False,
-    "do_train": False, "enable_jit_checkpoint": False, "full_determinism": False,
-    "greater_is_better": None, "hub_always_push": False, "hub_model_id": None,
-    "hub_private_repo": None, "hub_revision": None, "hub_strategy": "every_save",
-    "hub_token": None, "ignore_data_skip": False, "load_best_model_at_end": False,
-    "log_level": "passive", "log_level_replica": "warning", "log_on_each_node": True,
-    "metric_for_best_model": None, "project": "huggingface",
-    "push_to_hub": False, "report_to": "none", "restore_callback_states_from_checkpoint": False,
-    "run_name": None, "save_on_each_node": False, "save_only_model": False, "save_steps": 500,
-    "save_strategy": "steps", "save_total_limit": None, "seed": 42,
-    "skip_memory_metrics": True, "trackio_bucket_id": None,
-    "trackio_space_id": None, "trackio_static_space_id": None, "warmup_steps": 0,
-    "lr_scheduler_type": "linear", "lr_scheduler_kwargs": None, "local_rank": -1, "tf32": None,
-}  # fmt: skip
-# Those that the loop reads.
-USED = {
-    "adam_beta1": 0.9, "adam_beta2": 0.999, "adam_epsilon": 1e-8, "bf16": False,
-    "dataloader_drop_last": False, "eval_delay": 0, "eval_on_start": False, "eval_steps": None,
-    "eval_strategy": "no", "fp16": False, "gradient_accumulation_steps": 1,
-    "gradient_checkpointing": False, "gradient_checkpointing_kwargs": None,
-    "learning_rate": 5e-5, "logging_first_step": False, "logging_nan_inf_filter": True,
-    "logging_steps": 500, "logging_strategy": "steps", "max_grad_norm": 1.0, "max_steps": -1,
-    "num_train_epochs": 3.0, "optim": None, "per_device_eval_batch_size": 8,
-    "per_device_train_batch_size": 8, "prediction_loss_only": False,
-    "remove_unused_columns": True, "use_cache": False, "use_cpu": False, "weight_decay": 0.0,
-}  # fmt: skip
-# Those whose effect is known as long as nobody gives them another value.
-OTHERS = {
-    "accelerator_config": None, "auto_find_batch_size": False, "average_tokens_across_devices": True,
-    "batch_eval_metrics": False, "debug": "", "deepspeed": None, "eval_accumulation_steps": None,
-    "eval_do_concat_batches": True, "eval_use_gather_object": False, "fp16_full_eval": False,
-    "fsdp": None, "fsdp_config": None, "include_for_metrics": None,
-    "include_num_input_tokens_seen": "no", "label_names": None, "label_smoothing_factor": 0.0,
-    "length_column_name": "length", "liger_kernel_config": None, "neftune_noise_alpha": None,
-    "optim_args": None, "optim_target_modules": None, "parallelism_config": None,
-    "resume_from_checkpoint": None, "torch_compile": False, "torch_compile_backend": None,
-    "torch_compile_mode": None, "torch_empty_cache_steps": None,
-    "train_sampling_strategy": "random", "use_liger_kernel": False,
-}  # fmt: skip
-# Those of older releases, with their names in this one.
-OLDER = {
-    "adafactor": None, "dispatch_batches": None, "evaluate_during_training": None,
-    "evaluation_strategy": "eval_strategy", "fp16_backend": None, "fp16_opt_level": None,
-    "fsdp_min_num_params": None, "fsdp_transformer_layer_cls_to_wrap": None,
-    "group_by_length": None, "half_precision_backend": None,
-    "include_inputs_for_metrics": None, "include_tokens_per_second": None,
-    "jit_mode_eval": None, "logging_dir": None, "mp_parameters": None, "no_cuda": "use_cpu",
-    "overwrite_output_dir": None, "past_index": None,
-    "per_gpu_eval_batch_size": "per_device_eval_batch_size",
-    "per_gpu_train_batch_size": "per_device_train_batch_size", "push_to_hub_model_id": None,
-    "push_to_hub_organization": None, "push_to_hub_token": None, "ray_scope": None,
-    "save_safetensors": None, "sharded_ddp": None, "split_batches": None, "torchdynamo": None,
-    "tp_size": None, "tpu_metrics_debug": None, "tpu_num_cores": None, "use_ipex": None,
-    "use_legacy_prediction_loop": None, "use_mps_device": None, "warmup_ratio": None,
-    "xpu_backend": None,
-}  # fmt: skip
-ALIASES = {
-    "activation_checkpointing": "gradient_checkpointing",
-    "activation_checkpointing_kwargs": "gradient_checkpointing_kwargs",
-}
 # Methods that a script may write anew, and that are not called here.
 NOT_CALLED = (
     "_inner_training_loop", "_maybe_log_save_evaluate", "_run_epoch", "evaluation_loop",
     "get_batch_samples", "prediction_loop",
 )  # fmt: skip
 FUSED_SINCE = (2, 8)  # the release of PyTorch with which AdamW is fused
-
-
-def older(what):
-    doubt(f"{what} is gone in transformers 5, and an older release keeps other tensors")
-
-
-@with_fields({**QUIET, **USED, **OTHERS, **dict.fromkeys(ALIASES), **dict.fromkeys(OLDER)})
-class TrainingArguments:
-    def __post_init__(self):
-        for old, new in ALIASES.items():
-            if getattr(self, old) is not None:
-                setattr(self, new, getattr(self, old))
-
-    @property
-    def device(self):
-        return torch.device("cpu" if self.use_cpu else "cuda")
-
-    @property
-    def train_batch_size(self):
-        return self.per_device_train_batch_size
-
-    @property
-    def eval_batch_size(self):
-        return self.per_device_eval_batch_size
-
-    world_size = n_gpu = 1
-    process_index = local_process_index = 0
-    should_save = should_log = True
-
-    def __getattr__(self, name):
-        return unknown(f"{name} of TrainingArguments")
-
-
-def looked_through(args):
-    """Says of arguments what is not known of them."""
-    for name, new in OLDER.items():
-        value = getattr(args, name)
-        if value is not None:
-            older(f"the argument {name}")
-            if new is not None:
-                setattr(args, new, value)
-    for name, value in OTHERS.items():
-        if getattr(args, name) != value:
-            doubt(f"what {name} of TrainingArguments takes")
-    if args.eval_strategy == "steps" and not args.eval_steps:
-        args.eval_steps = args.logging_steps
-
-
-def number_or_text(word):
-    for kind in (int, float):
-        try:
-            return kind(word)
-        except ValueError:
-            pass
-    return word
-
-
-def is_true(word):
-    return str(word).lower() in ("true", "t", "yes", "y", "1")
-
-
-class HfArgumentParser(ArgumentParser):
-    def __init__(self, dataclass_types=None, **options):
-        super().__init__()
-        several = isinstance(dataclass_types, (list, tuple))
-        self.types = list(dataclass_types) if several else [dataclass_types]
-        for each in self.types:
-            for field in fields(each):
-                self.add_field(field.name, field.default)
-
-    def add_field(self, name, default):
-        if isinstance(default, bool):
-            self.add_argument(f"--{name}", type=is_true, default=default, nargs="?", const=True)
-            if default:
-                self.add_argument(f"--no_{name}", action="store_false", dest=name)
-        else:
-            kind = str if isinstance(default, str) else number_or_text
-            self.add_argument(f"--{name}", type=kind, default=default)
-
-    def parse_args_into_dataclasses(
-        self, args=None, return_remaining_strings=False, look_for_args_file=True,
-        args_filename=None, args_file_flag=None,
-    ):  # fmt: skip
-        found, left = self.parse_known_args(args)
-        made = [
-            each(**{field.name: getattr(found, field.name) for field in fields(each)})
-            for each in self.types
-        ]
-        if left and not return_remaining_strings:
-            raise ValueError(f"Some specified arguments are not used by the HfArgumentParser: {left}")
-        return (*made, left) if return_remaining_strings else tuple(made)
-
-    def parse_json_file(self, *given, **named):
-        refused("the arguments of a file are not known")
-
-    parse_yaml_file = parse_dict = parse_json_file
 
 
 class TrainerCallback:
@@ -342,9 +176,7 @@ class Trainer:
 
     def get_train_dataloader(self):
         args = self.args
-        return self.loader_of(
-            self.train_dataset, args.train_batch_size, args.dataloader_drop_last
-        )
+        return self.loader_of(self.train_dataset, args.train_batch_size, args.dataloader_drop_last)
 
     def get_eval_dataloader(self, eval_dataset=None):
         dataset = self.eval_dataset if eval_dataset is None else eval_dataset
@@ -607,95 +439,3 @@ def optimizer_of(args, groups):
         made = {"sgd": "SGD", "rmsprop": "RMSprop"}
         return getattr(torch.optim, made[name])(groups, **rate)
     refused(f"the optimizer {name} of Trainer is not known")
-
-
-# What makes a batch of samples, which are alike.
-
-
-def default_data_collator(features, return_tensors="pt"):
-    batch = {}
-    for name, first in features[0].items():
-        if first is None or isinstance(first, str):
-            continue
-        if name in ("label", "label_ids"):
-            name = "labels"
-        given = [first] * len(features)
-        if isinstance(first, torch.Tensor):
-            batch[name] = torch.stack(given)
-        else:
-            batch[name] = torch.tensor(given)
-    return batch
-
-
-def padded(features, length, multiple):
-    """A batch of so many tokens, else as long as its longest sample; tokenizers add a mask of what
-    is no padding."""
-    first = features[0]
-    if not isinstance(first, dict):
-        return {"input_ids": torch.stack([torch.tensor(first)] * len(features))}
-    longest = len(first["input_ids"])
-    length = longest if length is None else max(length, longest)
-    if multiple:
-        length = -(-length // multiple) * multiple
-    batch = {name: torch.zeros((len(features), length), dtype=torch.long) for name in first}
-    batch["attention_mask"] = torch.ones((len(features), length), dtype=torch.long)
-    return batch
-
-
-class DefaultDataCollator:
-    def __init__(self, return_tensors="pt"):
-        pass
-
-    def __call__(self, features, return_tensors=None):
-        return default_data_collator(features)
-
-
-class DataCollatorWithPadding:
-    def __init__(
-        self, tokenizer, padding=True, max_length=None, pad_to_multiple_of=None,
-        return_tensors="pt",
-    ):  # fmt: skip
-        self.tokenizer = tokenizer
-        self.pad_to_multiple_of = pad_to_multiple_of
-        self.length = max_length if padding == "max_length" else None
-
-    def __call__(self, features):
-        return padded(features, self.length, self.pad_to_multiple_of)
-
-
-class DataCollatorForSeq2Seq(DataCollatorWithPadding):
-    def __init__(
-        self, tokenizer, model=None, padding=True, max_length=None, pad_to_multiple_of=None,
-        label_pad_token_id=-100, return_tensors="pt",
-    ):  # fmt: skip
-        super().__init__(tokenizer, padding, max_length, pad_to_multiple_of)
-
-
-class DataCollatorForLanguageModeling:
-    def __init__(
-        self, tokenizer, mlm=True, mlm_probability=0.15, mask_replace_prob=0.8,
-        random_replace_prob=0.1, pad_to_multiple_of=None, tf_experimental_compile=False,
-        return_tensors="pt", seed=None, whole_word_mask=False,
-    ):  # fmt: skip
-        self.tokenizer = tokenizer
-        self.pad_to_multiple_of = pad_to_multiple_of
-
-    def __call__(self, features):
-        batch = padded(features, None, self.pad_to_multiple_of)
-        batch["labels"] = batch["input_ids"].clone()
-        return batch
-
-
-class TextDataset(torch.utils.data.Dataset):
-    """Pieces of a file, which transformers 4 has; each is as long as it says."""
-
-    def __init__(self, tokenizer, file_path=None, block_size=None, *given, **named):
-        older("TextDataset")
-        self.block_size = block_size
-
-    def __getitem__(self, index):
-        return torch.zeros(self.block_size, dtype=torch.long)
-
-
-def set_seed(*given, **named):
-    pass

@@ -113,25 +113,27 @@ def attribute(machine: Script, owner: DataSet, name: str) -> Value:
     """A method of a data set; what is not known of one gives nothing that is."""
     if name in ALIKE:
         return Native(name, lambda *_, **__: owner, plain=False)
-    methods = {"map": _mapped, "remove_columns": _without, "with_format": _formatted}
-    if name in methods:
-        return Native(name, partial(methods[name], machine, owner), plain=False)
+    if name == "map":
+        return Native(name, partial(_mapped, machine, owner), plain=False)
+    if name == "remove_columns":
+        return Native(name, partial(_without, owner), plain=False)
+    if name == "with_format":
+        return Native(name, partial(_formatted, owner), plain=False)
     if name == "set_format":
 
-        def format_it(*given: Value, **named: Value) -> None:
-            owner.kind = _formatted(machine, owner, *given, **named).kind
+        def set_format(*given: Value, **named: Value) -> None:
+            owner.kind = _formatted(owner, *given, **named).kind
 
-        return Native(name, format_it, plain=False)
+        return Native(name, set_format, plain=False)
     if name == "train_test_split":
         whole = DataSet(owner, replace(owner.kind, is_whole=True))
         return Native(name, lambda *_, **__: whole, plain=False)
     return owner.bare()
 
 
-def _formatted(
-    machine: Script, owner: DataSet, type: Value = None, columns: Value = None, **_: Value
-) -> DataSet:
-    of, kind = owner.kind.columns, replace(owner.kind, has_tensors=type in TENSORS)
+def _formatted(owner: DataSet, *given: Value, columns: Value = None, **named: Value) -> DataSet:
+    asked = given[0] if given else named.get("type")
+    of, kind = owner.kind.columns, replace(owner.kind, has_tensors=asked in TENSORS)
     if not isinstance(columns, (list, tuple)):
         return DataSet(owner, kind)
 
@@ -142,7 +144,7 @@ def _formatted(
     return DataSet(owner, replace(kind, columns=chosen))
 
 
-def _without(machine: Script, owner: DataSet, names: Value = None) -> DataSet:
+def _without(owner: DataSet, names: Value = None) -> DataSet:
     def columns() -> Columns:
         return _rest(owner.kind.columns(), names)
 

@@ -89,7 +89,9 @@ class Encoding(Namespace):
     """The result of a tokenizer: a mapping whose ``parts`` are asked for as attributes, too. Those
     of models that predict the next token list no types of tokens."""
 
-    def __init__(self, machine: Script, parts: dict[Value, Value], others: dict[str, Value]) -> None:
+    def __init__(
+        self, machine: Script, parts: dict[Value, Value], others: dict[Value, Value]
+    ) -> None:
         self.parts = parts
 
         def put(name: Value, value: Value) -> None:

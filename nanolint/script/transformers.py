@@ -58,7 +58,11 @@ MODULES = {
     "data": COLLATORS,
     "data.data_collator": COLLATORS,
 }
-TEXTS = ("causal_models.py", "gpt2.py", "llama.py", "trainer.py")  # each is given what those before it have
+# Each is given what those before it have.
+TEXTS = (
+    *("causal_models.py", "gpt2.py", "llama.py"),
+    *("trainer_arguments.py", "collators.py", "trainer.py"),
+)
 OF_ALL = ("AdamW", "AutoConfig", "AutoModelForCausalLM")
 
 

@@ -126,7 +126,7 @@ def _trained(core: Core, settings: Thing | None, model: Thing, place: Place) -> 
 
 
 def _precision(settings: Thing | None) -> Thing:
-    """What it has its model run in by accelerate."""
+    """The precision that it asks accelerate for."""
     for name in PRECISIONS:
         found = _field(settings, name)
         if isinstance(found, NotKnown):
