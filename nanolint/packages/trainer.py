@@ -309,7 +309,15 @@ class Trainer:
         if num_items_in_batch is not None:
             inputs = {**inputs, "num_items_in_batch": num_items_in_batch}
         outputs = model(**inputs)
-        loss = outputs["loss"] if isinstance(outputs, dict) else outputs[0]
+        if not isinstance(outputs, dict):
+            loss = outputs.loss if hasattr(outputs, "to_tuple") else outputs[0]
+        else:
+            loss = outputs.get("loss")
+        if loss is None:
+            raise ValueError(
+                "The model did not return a loss from the inputs. For reference, the inputs it "
+                f"received are {','.join(inputs)}."
+            )
         if num_items_in_batch is not None:
             loss *= 1
         return (loss, outputs) if return_outputs else loss

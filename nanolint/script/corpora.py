@@ -11,9 +11,19 @@ import ast
 from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter.certain import is_certain
+from nanolint.interpreter.exceptions import CATCHABLE, let_go
 from nanolint.interpreter.expressions import MANY
 from nanolint.interpreter.torch.calling import taken
-from nanolint.interpreter.values import Instance, Namespace, Native, Unknown, Unread, silent
+from nanolint.interpreter.values import (
+    Instance,
+    Namespace,
+    Native,
+    Raised,
+    Unknown,
+    Unread,
+    silent,
+)
 from nanolint.interpreter.watched import Index, Size
 from nanolint.run.downloads import (
     ASSUMED,
@@ -27,11 +37,12 @@ from nanolint.run.downloads import (
 from nanolint.script import settings
 from nanolint.script.arrays import LOADS, TOKENS, are_numbers, is_tokens
 from nanolint.script.chances import DATA
+from nanolint.script.lengths import Lengths
 from nanolint.tensors.dtypes import INT64
 from nanolint.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from nanolint.interpreter.scopes import Frame
     from nanolint.interpreter.values import Place, Value
@@ -42,6 +53,12 @@ CHANGES = frozenset({"lower", "upper", "replace", "strip", "lstrip", "rstrip", "
 CUTS = frozenset({"split", "splitlines"})
 MOST_WORDS = 100_000  # of a text, which a program goes through
 FEW_CHARACTERS = 10  # a table of so many has those of a text
+COLLECTS = frozenset({"append", "extend"})
+# Methods and functions that make samples of texts.
+MAKES = COLLECTS | {
+    *("LongTensor", "as_tensor", "clone", "copy", "encode", "format", "get", "join", "long"),
+    *("lower", "replace", "split", "squeeze", "strip", "tensor", "upper"),
+}
 ENDLESS = TOKENS >> 16  # turns that no loop has but one over the data
 
 
@@ -258,6 +275,11 @@ def is_endless(values: Value) -> bool:
     return isinstance(values, range) and len(values) > ENDLESS
 
 
+def is_data(values: Value) -> bool:
+    """Whether a loop over these may go through the data."""
+    return is_endless(values) or (isinstance(values, Unknown) and not isinstance(values, Text))
+
+
 def passed_through(machine: Script, values: Value) -> Value:
     """Returns a stand-in for each place of the data, if ``values`` are these; else None."""
     if not is_endless(values):
@@ -266,19 +288,83 @@ def passed_through(machine: Script, values: Value) -> Value:
     return Index("a place in the data", machine.place, object())
 
 
-def fill(machine: Script, node: ast.For, frame: Frame) -> bool:
+def fill(machine: Script, node: ast.For, frame: Frame, values: Value) -> bool:
     """Read one turn of a loop over the data, and let the lists that it adds to have many elements.
 
     False, with nothing changed but names, if the loop does something else.
     """
+    if isinstance(values, Unknown):
+        return _fill_with_samples(machine, node, frame, values)
+    place = Index("a place in the data", machine.place, object())
+    return _fill(machine, node, frame, place, lambda _: True)
+
+
+def _only_collects(machine: Script, node: ast.For, frame: Frame) -> bool:
+    """Whether a loop calls nothing but what makes samples of texts, and lists that take them."""
+    calls = [each.func for each in ast.walk(node) if isinstance(each, ast.Call)]
+    attributes = [each.attr for each in calls if isinstance(each, ast.Attribute)]
+    if not COLLECTS & {*attributes}:
+        return False
+    for each in calls:
+        if isinstance(each, ast.Attribute) and each.attr in MAKES:
+            continue
+        try:
+            function = machine.evaluate(each, frame)
+        except (Unread, Raised, *CATCHABLE) as error:
+            let_go(error)
+            return False
+        is_pythons = isinstance(each, ast.Name) and isinstance(function, Native)
+        if not isinstance(function, Unknown) and not is_pythons:
+            return False
+    return True
+
+
+def _fill_with_samples(machine: Script, node: ast.For, frame: Frame, texts: Unknown) -> bool:
+    """``for text in lines: samples.append(torch.tensor(tokenizer(text, ...)["input_ids"]))``."""
+    if not _only_collects(machine, node, frame):
+        return False
+    outside, lengths = machine.lengths, Lengths()
+    machine.lengths = lengths
+
+    def are_samples(made: list[Value]) -> bool:
+        return lengths.are_bounded and any(isinstance(each, (Tensor, list)) for each in made)
+
+    try:
+        filled = _fill(machine, node, frame, texts.bare(), are_samples)
+    except (Unread, Raised, *CATCHABLE) as error:
+        if is_certain(error):
+            raise
+        let_go(error)
+        filled = False
+    finally:
+        machine.lengths = outside
+    if filled and lengths.were_asked:
+        settings.doubt(machine, "assuming that a text is as long as its limit")
+    return filled
+
+
+def _fill(
+    machine: Script,
+    node: ast.For,
+    frame: Frame,
+    element: Value,
+    is_wanted: Callable[[list[Value]], bool],
+) -> bool:
     tape = machine.card.tape
     written, passed = len(tape.events), machine.passed
     lists = list(_lists(node, frame))
     lengths = [len(each) for each in lists]
-    machine.assign(node.target, Index("a place in the data", machine.place, object()), frame)
+    machine.assign(node.target, element, frame)
     ended = machine.execute(node.body, frame)
     grown = [(each, size) for each, size in zip(lists, lengths, strict=True) if len(each) > size]
-    if ended is not None or machine.passed != passed or len(tape.events) != written or not grown:
+    made = [each for new, size in grown for each in new[size:]]
+    if (
+        ended is not None
+        or machine.passed != passed
+        or len(tape.events) != written
+        or not grown
+        or not is_wanted(made)
+    ):
         for each, size in grown:
             del each[size:]
         return False

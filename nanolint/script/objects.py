@@ -103,6 +103,12 @@ class Values(Interpreter, Script):
             self.made_up.follow(len(found), (len(owner),))
         return found
 
+    def set_item(self, owner: Value, index: Value, value: Value) -> None:
+        if isinstance(owner, tokenizers.Encoding):
+            owner.put(index, value)
+        else:
+            super().set_item(owner, index, value)
+
     def iterate(self, value: Value) -> Iterator[Value]:
         if isinstance(value, corpora.Text):
             raise corpora.Endless(value)

@@ -94,9 +94,6 @@ class Encoding(Namespace):
     ) -> None:
         self.parts = parts
 
-        def put(name: Value, value: Value) -> None:
-            parts[name] = self.names[name] = value
-
         def to(device: Value = None, **_: Value) -> Encoding:
             def moved(of: dict[Value, Value]) -> dict[Value, Value]:
                 return {
@@ -106,13 +103,14 @@ class Encoding(Namespace):
 
             return Encoding(machine, moved(parts), moved(others))
 
-        methods: dict[str, Value] = {
-            "__setitem__": Native("__setitem__", put, plain=False),
-            "to": Native("to", to, plain=False),
-        }
+        methods: dict[str, Value] = {"to": Native("to", to, plain=False)}
         for name, found in (("items", parts.items), ("keys", parts.keys), ("values", parts.values)):
             methods[name] = Native(name, lambda found=found: list(found()), plain=False)
         super().__init__("encoding", {**others, **parts, "data": parts, **methods})
+
+    def put(self, name: Value, value: Value) -> None:
+        """``encoding["labels"] = value``."""
+        self.parts[name] = self.names[name] = value
 
 
 OF_FILES = ("transformers.", "tokenizers.")  # packages whose tokenizers may be files

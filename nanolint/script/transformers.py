@@ -54,7 +54,7 @@ MODULES = {
     "trainer_callback": CALLBACKS,
     "trainer_utils": ("set_seed",),
     "hf_argparser": ("HfArgumentParser",),
-    "data.datasets.language_modeling": ("TextDataset",),
+    "data.datasets.language_modeling": ("TextDataset", "LineByLineTextDataset"),
     "data": COLLATORS,
     "data.data_collator": COLLATORS,
 }
@@ -101,6 +101,7 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
             settings.doubt(machine, f"{older}: it keeps other tensors than 5.24")
 
     given: dict[str, Value] = {
+        "at_most": Native("at_most", lambda count: machine.lengths.at_most(count), plain=False),
         "used": Native("used", used, plain=False),
         "with_fields": Native("with_fields", with_fields, plain=False),
         "demanded": Native("demanded", demanded, plain=False),

@@ -181,7 +181,7 @@ class Turns:
         if isinstance(found, Span) and not found.count > FEW:
             found = found.known()
         is_long = isinstance(found, Span) or (isinstance(found, range) and len(found) > FEW)
-        if corpora.is_endless(found) and corpora.fill(machine, node, frame):
+        if corpora.is_data(found) and corpora.fill(machine, node, frame, found):
             return None
         if not isinstance(found, (range, Span)):
             values = machine.iterate(found)
