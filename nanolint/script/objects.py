@@ -103,12 +103,6 @@ class Values(Interpreter, Script):
             self.made_up.follow(len(found), (len(owner),))
         return found
 
-    def set_item(self, owner: Value, index: Value, value: Value) -> None:
-        if isinstance(owner, tokenizers.Encoding):
-            owner.put(index, value)
-        else:
-            super().set_item(owner, index, value)
-
     def iterate(self, value: Value) -> Iterator[Value]:
         if isinstance(value, corpora.Text):
             raise corpora.Endless(value)
@@ -296,6 +290,9 @@ class Values(Interpreter, Script):
         super().set_attribute(owner, name, value)
 
     def set_item(self, owner: Value, index: Value, value: Value) -> None:
+        if isinstance(owner, tokenizers.Encoding):
+            owner.put(index, value)
+            return
         unknown = isinstance(value, Unknown) or isinstance(index, Unknown)
         if unknown and isinstance(owner, Tensor) and owner.device is self.host:
             if type(index) is int and not self.made_up.has(index):
