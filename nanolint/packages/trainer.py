@@ -2,8 +2,9 @@
 Read, never run.
 
 ``doubt`` takes what is not known, ``refused`` ends the reading, ``known`` tells whether something
-is, ``demanded`` ends the reading if it is not, ``unknown`` makes what is not, ``cards`` says how
-many there are, and ``used`` doubts an older release. It trains by accelerate.
+is, ``demanded`` ends the reading if it is not, ``unknown`` makes what is not, ``counted`` says how
+many turns a loop over something has, ``cards`` how many there are, and ``used`` doubts an older
+release. It trains by accelerate.
 """
 
 import inspect
@@ -18,6 +19,11 @@ NOT_CALLED = (
     "_inner_training_loop", "_maybe_log_save_evaluate", "_run_epoch", "evaluation_loop",
     "get_batch_samples", "prediction_loop",
 )  # fmt: skip
+SCHEDULES = {
+    "linear": "get_linear_schedule_with_warmup",
+    "cosine": "get_cosine_schedule_with_warmup",
+    "constant_with_warmup": "get_constant_schedule_with_warmup",
+}
 FUSED_SINCE = (2, 8)  # the release of PyTorch with which AdamW is fused
 
 
@@ -58,6 +64,13 @@ class TrainerState:
 
 
 TrainerControl = TrainerState
+
+
+class Unscheduled:
+    """A schedule whose rates are not known."""
+
+    def step(self):
+        pass
 
 
 class TrainOutput:
@@ -202,6 +215,15 @@ class Trainer:
         return self.optimizer
 
     def create_scheduler(self, num_training_steps, optimizer=None):
+        args, name = self.args, SCHEDULES.get(self.args.lr_scheduler_type)
+        if not known(self.lr_scheduler) or self.lr_scheduler is not None:
+            return self.lr_scheduler
+        self.lr_scheduler = Unscheduled()
+        if name is not None and not args.lr_scheduler_kwargs and num_training_steps:
+            share = args.warmup_ratio or args.warmup_steps
+            warmup = -int(-share * num_training_steps // 1) if share < 1 else int(share)
+            ends = [] if args.lr_scheduler_type == "constant_with_warmup" else [num_training_steps]
+            self.lr_scheduler = unknown(f"transformers.{name}")(self.optimizer, warmup, *ends)
         return self.lr_scheduler
 
     def create_optimizer_and_scheduler(self, num_training_steps):
@@ -224,9 +246,19 @@ class Trainer:
         self.create_optimizer()
         model, self.optimizer = self.accelerator.prepare(self.model, self.optimizer)
         self.is_prepared = True
-        self.create_scheduler(args.max_steps)
-        if self.lr_scheduler is not None:
-            self.lr_scheduler = self.accelerator.prepare(self.lr_scheduler)
+        self.steps = Steps(loader, args.gradient_accumulation_steps)
+        each, steps = counted(self.steps), args.max_steps
+        epochs = -int(-args.num_train_epochs // 1)
+        if steps > 0 and each is not None and args.eval_strategy == "epoch":
+            epochs = -(-steps // each)
+        elif steps > 0:
+            epochs, self.steps.most = 1, steps
+        elif each is not None:
+            steps = -int(-args.num_train_epochs * each // 1)
+            if args.num_train_epochs % 1 and args.eval_strategy != "epoch":
+                epochs, self.steps.most = 1, steps
+        self.create_scheduler(max(steps, 0))
+        self.lr_scheduler = self.accelerator.prepare(self.lr_scheduler)
         self.state = self.control = TrainerState(args.max_steps)
         self.tr_loss = torch.tensor(0.0, device=args.device)
         self.logged = 0
@@ -234,9 +266,7 @@ class Trainer:
         self.tell("on_train_begin")
         if args.eval_on_start:
             self.evaluate()
-        self.steps = Steps(loader, args.gradient_accumulation_steps)
-        epochs = args.num_train_epochs if args.max_steps < 0 else args.max_steps
-        for epoch in range(-int(-epochs // 1)):
+        for epoch in range(epochs):
             self.state.epoch = epoch
             self.tell("on_epoch_begin")
             self.run_epoch(model)
@@ -273,13 +303,12 @@ class Trainer:
             self.tell("on_pre_optimizer_step")
             self.optimizer.step()
             self.tell("on_optimizer_step")
-            if self.lr_scheduler is not None:
-                self.lr_scheduler.step()
+            self.lr_scheduler.step()
             model.zero_grad()
             self.state.global_step += 1
             self.tell("on_step_end")
             self.log_and_evaluate(self.state.global_step, grad_norm)
-            if self.is_over() or self.control.should_epoch_stop:
+            if self.control.should_training_stop or self.control.should_epoch_stop:
                 break
 
     def log_and_evaluate(self, done, grad_norm):
@@ -391,16 +420,22 @@ def on_card(loader):
 
 
 class Steps:
-    """The batches of a loader, as many at once as a step has."""
+    """The batches of a loader, as many at once as a step has: of an epoch, or of ``most`` steps."""
 
     def __init__(self, loader, passes):
         self.loader = loader
         self.passes = passes
+        self.most = None
 
     def __len__(self):
-        return -(-len(self.loader) // self.passes)
+        return -(-len(self.loader) // self.passes) if self.most is None else self.most
 
     def __iter__(self):
+        yield from self.of_epoch()
+        while self.most is not None:
+            yield from self.of_epoch()
+
+    def of_epoch(self):
         loaded = on_card(self.loader)
         while True:
             batches = []

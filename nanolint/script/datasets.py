@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Columns = dict[Value, Value]
 
 TEXT = "the text of a data set"
-ROWS = 16  # that a function is given at once: as many as a longest sequence is made of
+ROWS = 8  # that a function is given at once: a longest sequence may be made of several
 LOADED = ("load_dataset", "load_from_disk")
 FROM = ("from_dict", "from_list", "from_generator", "from_pandas", "from_csv", "from_json")
 # What gives other rows, or as many in another order.

@@ -12,6 +12,7 @@ from nanolint.interpreter import records
 from nanolint.interpreter.attention_packages import Weights
 from nanolint.interpreter.values import Namespace, Native, Unknown
 from nanolint.script import settings, training
+from nanolint.script.arrays import count_of
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
 
     given: dict[str, Value] = {
         "at_most": Native("at_most", lambda count: machine.lengths.at_most(count), plain=False),
+        "counted": Native("counted", lambda values: count_of(machine, values), plain=False),
         "used": Native("used", used, plain=False),
         "with_fields": Native("with_fields", with_fields, plain=False),
         "demanded": Native("demanded", demanded, plain=False),

@@ -26,16 +26,16 @@ from transformers import GPT2LMHeadModel, HfArgumentParser, Trainer, TrainerCall
 from transformers import TrainingArguments, default_data_collator
 
 class Tokens(Dataset):
-    def __init__(self, count=4096):
-        self.count = count
+    def __init__(self, count=4096, width=128):
+        self.count, self.width = count, width
     def __len__(self):
         return self.count
     def __getitem__(self, index):
-        row = torch.randint(0, 1000, (128,))
+        row = torch.randint(0, 1000, (self.width,))
         return {"input_ids": row, "labels": row, "note": "left out, as the model does not take it"}
 
 def net():
-    return GPT2LMHeadModel(GPT2Config(vocab_size=1000, n_embd=128, n_layer=2, n_head=4))
+    return GPT2LMHeadModel(GPT2Config(vocab_size=1000, n_embd=128, n_layer=1, n_head=4))
 
 def arguments(**given):
     return TrainingArguments("out", per_device_train_batch_size=8, report_to="none", **given)
@@ -131,6 +131,31 @@ def test_an_argument_that_no_release_has_ends_the_run(tmp_path: Path) -> None:
     assert "got an unexpected keyword argument 'lerning_rate'" in why
 
 
+def test_a_batch_without_labels_gives_no_loss(tmp_path: Path) -> None:
+    script = HEAD.replace(', "labels": row', "")
+    found = explained(tmp_path, f"{script}Trainer(net(), arguments(), None, Tokens()).train()\n")
+    (why,) = [each["reason"] for each in found["unresolved"]]
+    assert "The model did not return a loss from the inputs" in why
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("max_steps=300, warmup_steps=500", "300 steps end within the warm-up of 500"),
+        ("num_train_epochs=1, warmup_steps=600", "512 steps end within the warm-up of 600"),
+        ("num_train_epochs=2, warmup_steps=600", ""),
+        ("max_steps=300, warmup_steps=0.1", ""),
+    ],
+)
+def test_a_run_that_ends_in_its_warm_up_is_told(tmp_path: Path, given: str, told: str) -> None:
+    path = tmp_path / "train.py"
+    script = f"Trainer(net(), arguments({given}), train_dataset=Tokens()).train()\n"
+    path.write_text(HEAD + script, encoding="utf-8")
+    done = nanolint("check", str(path), "--gpu", "a100-40gb", "--select", "NL309")
+    assert told in done.out
+    assert ("NL309" in done.out) is bool(told)
+
+
 OF_FLAGS = """
 @dataclass
 class Arguments(TrainingArguments):
@@ -155,22 +180,22 @@ def test_flags_of_a_launch_line_are_its_arguments(tmp_path: Path) -> None:
 
     assert allocated() == peak(tmp_path)
     path.write_text(HEAD + OF_FLAGS, encoding="utf-8")
-    for flags in (("--bf16",), ("--bf16", "True"), ("--bf16=true",)):
-        assert allocated(*flags) == allocated("--bf16", "yes") < allocated("--bf16", "False")
+    half = allocated("--bf16")
+    assert allocated("--bf16=true", "--tf32", "True") == half < allocated("--bf16", "False")
 
 
 def test_a_smaller_batch_is_made_up_for_by_more_passes(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     script = (
-        "args = TrainingArguments('out', per_device_train_batch_size=4096,  # rows\n"
+        "args = TrainingArguments('out', per_device_train_batch_size=1024,  # rows\n"
         "                         gradient_accumulation_steps=3)\n"
-        "Trainer(net(), args, train_dataset=Tokens(1 << 20)).train()\n"
+        "Trainer(net(), args, train_dataset=Tokens(1 << 20, 1024)).train()\n"
     )
     path.write_text(HEAD + script, encoding="utf-8")
     nanolint("check", str(path), "--gpu", "rtx-3060", "--fix", "--unsafe-fixes")
     fixed = path.read_text(encoding="utf-8")
-    assert "per_device_train_batch_size=2048,  # rows" in fixed
-    assert "gradient_accumulation_steps=6)" in fixed
+    assert "per_device_train_batch_size=384,  # rows" in fixed
+    assert "gradient_accumulation_steps=8)" in fixed
 
 
 DATA = """
@@ -233,3 +258,29 @@ for batch in DataLoader(data["train"], batch_size=8):
     found = told(tmp_path, DATA + PADDED + loop)
     assert found["trust"] == "read"
     assert (found["run"]["batch_size"], found["run"]["block_size"]) == (8, 128)
+
+
+OWN_SAMPLES = """
+class Samples(Dataset):
+    def __init__(self, lines):
+        self.rows = []
+        for line in lines:
+            made = tokenizer("<s>" + line + "</s>", truncation=True, max_length=128, PADDING)
+            self.rows.append(torch.tensor(made["input_ids"]))
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, index):
+        return {"input_ids": self.rows[index], "labels": self.rows[index]}
+tokenizer = AutoTokenizer.from_pretrained("gpt2")
+samples = Samples(open("stories.txt").read().splitlines())
+Trainer(net(), arguments(), train_dataset=samples).train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("padding", "trust"), [("padding='max_length'", "read"), ("padding=False", "doubted")]
+)
+def test_a_loop_over_lines_makes_a_sample_of_each(tmp_path: Path, padding: str, trust: str) -> None:
+    found = told(tmp_path, OWN_SAMPLES.replace("PADDING", padding))
+    assert (found["trust"], found["run"]["block_size"]) == (trust, 128)
+    assert found["peak"]["allocated_bytes"] == peak(tmp_path)
