@@ -114,6 +114,12 @@ class Trainer:
         for each in NOT_CALLED:
             if hasattr(type(self), each):
                 doubt(f"what {each} does that a script writes for Trainer")
+        if args.eval_strategy not in (None, "no") and eval_dataset is None:
+            raise ValueError(
+                f"You have set `args.eval_strategy` to {args.eval_strategy} but you didn't pass an "
+                "`eval_dataset` to `Trainer`. Either set `args.eval_strategy` to `no` or pass an "
+                "`eval_dataset`. "
+            )
         used()
         looked_through(args)
         self.args = args
@@ -257,11 +263,15 @@ class Trainer:
             steps = -int(-args.num_train_epochs * each // 1)
             if args.num_train_epochs % 1 and args.eval_strategy != "epoch":
                 epochs, self.steps.most = 1, steps
+        for name in ("logging_steps", "eval_steps"):
+            share = getattr(args, name)
+            if share and share < 1:
+                every = -int(-share * steps // 1) if steps > 0 else unknown(f"{name} of Trainer")
+                setattr(args, name, every)
         self.create_scheduler(max(steps, 0))
         self.lr_scheduler = self.accelerator.prepare(self.lr_scheduler)
         self.state = self.control = TrainerState(args.max_steps)
         self.tr_loss = torch.tensor(0.0, device=args.device)
-        self.logged = 0
         model.zero_grad()
         self.tell("on_train_begin")
         if args.eval_on_start:
@@ -370,6 +380,11 @@ class Trainer:
     # Evaluation.
 
     def evaluate(self, eval_dataset=None, ignore_keys=None, metric_key_prefix="eval"):
+        dataset = self.eval_dataset if eval_dataset is None else eval_dataset
+        if isinstance(dataset, dict):
+            for name, each in dataset.items():
+                found = self.evaluate(each, ignore_keys, f"{metric_key_prefix}_{name}")
+            return found
         loader = self.get_eval_dataloader(eval_dataset)
         keeps = self.compute_metrics is not None and not self.args.prediction_loss_only
         model = self.model

@@ -87,9 +87,20 @@ def older(what):
 @with_fields({**QUIET, **USED, **OTHERS, **dict.fromkeys(ALIASES), **dict.fromkeys(OLDER)})
 class TrainingArguments:
     def __post_init__(self):
-        for old, new in ALIASES.items():
-            if getattr(self, old) is not None:
+        for old, new in {**ALIASES, **OLDER}.items():
+            if new is not None and getattr(self, old) is not None:
                 setattr(self, new, getattr(self, old))
+        if self.eval_strategy == "steps" and not self.eval_steps:
+            self.eval_steps = self.logging_steps
+        if self.fp16 and self.bf16:
+            raise ValueError("At most one of fp16 and bf16 can be True, but not both")
+        if self.load_best_model_at_end and self.save_strategy != "best":
+            if self.eval_strategy != self.save_strategy:
+                raise ValueError(
+                    "--load_best_model_at_end requires the save and eval strategy to match, except "
+                    f'when --save_strategy="best", but found\n- Evaluation strategy: '
+                    f"{self.eval_strategy}\n- Save strategy: {self.save_strategy}"
+                )
 
     @property
     def device(self):
@@ -113,17 +124,12 @@ class TrainingArguments:
 
 def looked_through(args):
     """Says of arguments what is not known of them."""
-    for name, new in OLDER.items():
-        value = getattr(args, name)
-        if value is not None:
+    for name in OLDER:
+        if getattr(args, name) is not None:
             older(f"the argument {name}")
-            if new is not None:
-                setattr(args, new, value)
     for name, value in OTHERS.items():
         if getattr(args, name) != value:
             doubt(f"what {name} of TrainingArguments takes")
-    if args.eval_strategy == "steps" and not args.eval_steps:
-        args.eval_steps = args.logging_steps
 
 
 def number_or_text(word):

@@ -125,10 +125,19 @@ def test_what_is_not_known_of_an_argument_is_a_doubt(tmp_path: Path, given: str,
     assert [each[: len(why)] for each in told(tmp_path, script)["doubts"]] == [why]
 
 
-def test_an_argument_that_no_release_has_ends_the_run(tmp_path: Path) -> None:
-    script = "Trainer(net(), arguments(lerning_rate=1e-4), train_dataset=Tokens()).train()\n"
-    (why,) = [each["reason"] for each in told(tmp_path, script)["unresolved"]]
-    assert "got an unexpected keyword argument 'lerning_rate'" in why
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("lerning_rate=1e-4", "got an unexpected keyword argument 'lerning_rate'"),
+        ("fp16=True, bf16=True", "At most one of fp16 and bf16 can be True"),
+        ("load_best_model_at_end=True", "requires the save and eval strategy to match"),
+        ("eval_strategy='epoch'", "you didn't pass an `eval_dataset`"),
+    ],
+)
+def test_arguments_that_no_run_has_end_it(tmp_path: Path, given: str, why: str) -> None:
+    script = f"Trainer(net(), arguments({given}), train_dataset=Tokens()).train()\n"
+    (reason,) = [each["reason"] for each in told(tmp_path, script)["unresolved"]]
+    assert why in reason
 
 
 def test_a_batch_without_labels_gives_no_loss(tmp_path: Path) -> None:
