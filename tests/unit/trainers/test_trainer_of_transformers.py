@@ -38,6 +38,7 @@ def net():
     return GPT2LMHeadModel(GPT2Config(vocab_size=1000, n_embd=128, n_layer=1, n_head=4))
 
 def arguments(**given):
+    given = {"max_steps": 4, **given}
     return TrainingArguments("out", per_device_train_batch_size=8, report_to="none", **given)
 """
 
@@ -71,7 +72,7 @@ def test_its_arguments_decide_what_a_step_takes(tmp_path: Path) -> None:
     ],
 )
 def test_an_evaluation_takes_its_own_batches(tmp_path: Path, more: str, is_larger: bool) -> None:
-    evaluated = "eval_strategy='steps', eval_steps=500, per_device_eval_batch_size=64"
+    evaluated = "eval_strategy='steps', eval_steps=2, per_device_eval_batch_size=64"
     found = peak(tmp_path, evaluated if more else "", more=more)
     assert (found > peak(tmp_path)) is is_larger
 
@@ -95,7 +96,7 @@ class Mine(Trainer):
 CALLBACK = """
 class Show(TrainerCallback):
     def on_step_end(self, args, state, control, model=None, **kwargs):
-        if state.global_step % 100 == 0:
+        if state.global_step % 2 == 0:
             torch.zeros(64, 1024, 1024, device=model.device)
 """
 
@@ -151,8 +152,11 @@ def test_a_batch_without_labels_gives_no_loss(tmp_path: Path) -> None:
     ("given", "told"),
     [
         ("max_steps=300, warmup_steps=500", "300 steps end within the warm-up of 500"),
-        ("num_train_epochs=1, warmup_steps=600", "512 steps end within the warm-up of 600"),
-        ("num_train_epochs=2, warmup_steps=600", ""),
+        (
+            "max_steps=-1, num_train_epochs=1, warmup_steps=600",
+            "512 steps end within the warm-up of 600",
+        ),
+        ("max_steps=-1, num_train_epochs=2, warmup_steps=600", ""),
         ("max_steps=300, warmup_steps=0.1", ""),
     ],
 )
@@ -180,7 +184,7 @@ def test_flags_of_a_launch_line_are_its_arguments(tmp_path: Path) -> None:
     path.write_text(HEAD + OF_FLAGS, encoding="utf-8")
 
     def allocated(*flags: str) -> int:
-        words = ["--per_device_train_batch_size", "8", *flags]
+        words = ["--per_device_train_batch_size", "8", "--max_steps", "4", *flags]
         done = nanolint("explain", "--gpu", "a100-40gb", "--format", "json", "--", "python",
                         str(path), *words)  # fmt: skip
         found = json.loads(done.out)
@@ -197,14 +201,14 @@ def test_a_smaller_batch_is_made_up_for_by_more_passes(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     script = (
         "args = TrainingArguments('out', per_device_train_batch_size=1024,  # rows\n"
-        "                         gradient_accumulation_steps=3)\n"
+        "                         gradient_accumulation_steps=3, max_steps=4)\n"
         "Trainer(net(), args, train_dataset=Tokens(1 << 20, 1024)).train()\n"
     )
     path.write_text(HEAD + script, encoding="utf-8")
     nanolint("check", str(path), "--gpu", "rtx-3060", "--fix", "--unsafe-fixes")
     fixed = path.read_text(encoding="utf-8")
     assert "per_device_train_batch_size=384,  # rows" in fixed
-    assert "gradient_accumulation_steps=8)" in fixed
+    assert "gradient_accumulation_steps=8, max_steps=4)" in fixed
 
 
 DATA = """
