@@ -119,7 +119,7 @@ def _trained(core: Core, settings: Thing | None, model: Thing, place: Place) -> 
     automatic = _field(settings, "auto_find_batch_size")
     if automatic is not None and scalar(automatic) is not False:
         micro_batch = core.unknown("a batch that Trainer finds by itself", place)
-    unknown = NotKnown(unknown_reasons.SEQUENCE, place.path, place.line)
+    unknown = NotKnown(unknown_reasons.SAMPLE, place.path, place.line)
     engine = Instance(External(ENGINE), place, named={"mixed_precision": _precision(settings)})
     _steps(core, [Tensor((micro_batch, unknown))], passes, (model, engine), place)
     return core.unknown("the result of Trainer.train", place)

@@ -149,7 +149,7 @@ def read_script(source: Source, roots: tuple[Path, ...], around: Around) -> Desc
         Role.EVALUATION: _evaluated(state.events, micro_batch),
     }
     equation = None
-    is_open = isinstance(context, NotKnown) and context.reason == unknown_reasons.SEQUENCE
+    is_open = isinstance(context, NotKnown) and context.reason == unknown_reasons.SAMPLE
     length = Number(0) if is_open else context
     if isinstance(micro_batch, TERMS) and isinstance(length, TERMS) and isinstance(passes, TERMS):
         bare = Equation(

@@ -17,6 +17,7 @@ OF_ARRAY = "a dimension of an array"
 OF_TENSOR = "a dimension of a tensor"
 LENGTH = "a length"
 SEQUENCE = "how long a sequence is"
+SAMPLE = "how long a sample of Trainer is"
 FILLED_LENGTH = "how long a list gets that a loop fills"
 IN_SAMPLE = "how many are in a sample"
 BATCHED = "how many samples are batched"
@@ -42,8 +43,8 @@ TOO_LONG = "nanolint stops before it trains: it takes too many steps to read"
 _ALL = frozenset(
     {
         *(NO_CALL, SHAPE, DIMENSIONS, COUNTS_NOTHING, COUNTS_ELSE, OF_BATCH, OF_ARRAY),
-        *(OF_TENSOR, LENGTH, SEQUENCE, FILLED_LENGTH, IN_SAMPLE, BATCHED, MUCH, IN_FILE, LEFT),
-        *(ITEM, ITEM_OF_LIST, ONE_ITEM, FILLED, GENERATED, FILLED_AT_RUN, FILTERED),
+        *(OF_TENSOR, LENGTH, SEQUENCE, SAMPLE, FILLED_LENGTH, IN_SAMPLE, BATCHED, MUCH, IN_FILE),
+        *(LEFT, ITEM, ITEM_OF_LIST, ONE_ITEM, FILLED, GENERATED, FILLED_AT_RUN, FILTERED),
         *(SEVERAL_LISTS, CHANGES, CONDITION, ITERATED, LOADED, COLLATED, CHECKPOINT, TOO_LONG),
     }
 )
