@@ -279,10 +279,12 @@ def _loaded(machine: Script, elements: Iterator[Value], size: Value, collate: Va
     try:
         batch = _batch(machine, elements, size, collate)
         if lengths.were_asked:
-            lengths.are_halved = True
-            shorter = _batch(machine, elements, size, collate)
-            if _shapes(shorter) != _shapes(batch):
-                if not lengths.are_bounded:
+            shapes = _shapes(batch)
+            lengths.are_halved = lengths.are_fewer = True
+            if _shapes(_batch(machine, elements, size, collate)) != shapes:
+                lengths.are_halved = False
+                fewer = _shapes(_batch(machine, elements, size, collate))
+                if not lengths.are_bounded or fewer != shapes:
                     raise machine.unread("how long a sequence is")
                 settings.doubt(machine, "assuming that a text is as long as its limit")
         return batch

@@ -94,11 +94,9 @@ def item(machine: Script, owner: DataSet, index: Value) -> Value:
     kind = owner.kind
     if kind.is_whole:
         return DataSet(owner, replace(kind, is_whole=False))
-    columns = kind.columns()
-    if isinstance(index, str):
-        return [columns[index]] * ROWS if index in columns else owner.bare()
+    columns = {} if isinstance(index, str) else kind.columns()
     if not columns:
-        return owner.bare()
+        return owner.bare()  # so is a whole column: nobody knows how many it has
     if not kind.has_tensors:
         return columns
     return {name: _as_tensor(machine, each) for name, each in columns.items()}
@@ -178,9 +176,10 @@ def _mapped(
     def columns() -> Columns:
         given = kind.columns()
         text = machine.unknown(TEXT) if kind.is_open else None
-        rows = {name: [each] * ROWS for name, each in given.items()} if is_batch else given
-        texts = [text] * ROWS if is_batch and text is not None else text
-        indices = [[*range(ROWS)] if is_batch else 0] if with_indices is True else []
+        count = machine.lengths.rows(ROWS)
+        rows = {name: [each] * count for name, each in given.items()} if is_batch else given
+        texts = [text] * count if is_batch and text is not None else text
+        indices = [[*range(count)] if is_batch else 0] if with_indices is True else []
         made = machine.call(function, [Rows(rows, texts), *indices], more)
         return {**_rest(given, remove_columns), **_made(machine, made, is_batch=is_batch)}
 

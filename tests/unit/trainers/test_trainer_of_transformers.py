@@ -235,6 +235,12 @@ data = data.map(lambda rows: tokenizer(rows["text"]), batched=True,
 CUT = """
 data = data.map(lambda rows: tokenizer(rows["text"], truncation=True, max_length=128), batched=True)
 """
+PACKED = """
+def packed(rows):
+    made = tokenizer(rows["text"], truncation=True, padding="max_length", max_length=16)
+    return {"input_ids": [sum(made["input_ids"], [])]}
+data = data.map(packed, batched=True, remove_columns=["text"])
+"""
 TRAINED = """
 collator = DataCollatorForLanguageModeling(tokenizer, mlm=False)
 Trainer(net(), arguments(), train_dataset=data["train"], data_collator=collator).train()
@@ -242,7 +248,14 @@ Trainer(net(), arguments(), train_dataset=data["train"], data_collator=collator)
 
 
 @pytest.mark.parametrize(
-    ("made", "trust"), [(PADDED, "read"), (GROUPED, "read"), (CUT, "doubted"), ("", "unknown")]
+    ("made", "trust"),
+    [
+        (PADDED, "read"),
+        (GROUPED, "read"),
+        (CUT, "doubted"),
+        (PACKED, "unknown"),  # as many as map hands out at once
+        ("", "unknown"),
+    ],
 )
 def test_the_length_of_samples_follows_from_how_a_data_set_is_made(
     tmp_path: Path, made: str, trust: str
@@ -271,6 +284,20 @@ for batch in DataLoader(data["train"], batch_size=8):
     found = told(tmp_path, DATA + PADDED + loop)
     assert found["trust"] == "read"
     assert (found["run"]["batch_size"], found["run"]["block_size"]) == (8, 128)
+
+
+def test_how_many_samples_a_whole_column_has_is_not_known(tmp_path: Path) -> None:
+    loop = """
+from torch.utils.data import DataLoader, TensorDataset
+rows = torch.tensor(data["train"]["input_ids"])
+model = net().to("cuda")
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+for x, in DataLoader(TensorDataset(rows), batch_size=32):
+    model(x.to("cuda"), labels=x.to("cuda")).loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+    assert told(tmp_path, DATA + PADDED + loop)["trust"] == "unknown"
 
 
 OWN_SAMPLES = """
