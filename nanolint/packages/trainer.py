@@ -240,7 +240,7 @@ class Trainer:
 
     def train(self, resume_from_checkpoint=None, trial=None, ignore_keys_for_eval=None):
         args = self.args
-        if resume_from_checkpoint:
+        if known(resume_from_checkpoint) and resume_from_checkpoint:  # if not, none is there
             doubt("what a run of Trainer takes that is resumed")
         if self.model_init is not None:  # it makes another
             self.optimizer = self.lr_scheduler = None

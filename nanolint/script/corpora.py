@@ -308,6 +308,8 @@ def _only_collects(machine: Script, node: ast.For, frame: Frame) -> bool:
     for each in calls:
         if isinstance(each, ast.Attribute) and each.attr in MAKES:
             continue
+        if any(isinstance(part, ast.Call) for part in ast.walk(each)):
+            return False
         try:
             function = machine.evaluate(each, frame)
         except (Unread, Raised, *CATCHABLE) as error:
