@@ -179,8 +179,8 @@ def encoded(
         return owner.bare()  # it may be several
     if return_tensors is not None and rows is not None and (padding is False or not is_cut):
         return owner.bare()
-    if is_cut and (padding == LONGEST or return_overflowing_tokens is True):
-        count = max_length  # the last piece of a text may be shorter
+    if is_cut and padding == LONGEST:
+        count = max_length
     elif machine.lengths.apart and is_cut:
         settings.doubt(machine, "assuming that a text is as long as its limit")
         count = max_length
@@ -190,11 +190,16 @@ def encoded(
     if return_tensors is not None:
         row: Value = empty(machine.host, (rows or 1, count), INT64, DATA)
     else:
-        row = [Index("a token", machine.place, object())] * count
-        row = row if rows is None else [copy(row) for _ in range(rows)]
+        counts = [count] * (rows or 1)
+        if return_overflowing_tokens is True and is_cut:
+            counts.append(max_length)  # of a text's pieces but the last
+        token = Index("a token", machine.place, object())
+        listed = [[token] * each for each in counts]
+        row = listed if len(counts) > 1 or rows is not None else listed[0]
+        lengths = counts if row is listed else count
     parts: dict[Value, Value] = {name: copy(row) for name in PARTS}
-    if return_length is True:
-        parts["length"] = count if rows is None else [count] * rows
+    if return_length is True and return_tensors is None:
+        parts["length"] = lengths
     return Encoding(machine, parts, {TYPES: copy(row)})
 
 

@@ -235,6 +235,13 @@ data = data.map(lambda rows: tokenizer(rows["text"]), batched=True,
 CUT = """
 data = data.map(lambda rows: tokenizer(rows["text"], truncation=True, max_length=128), batched=True)
 """
+PIECES = """
+def pieces(rows):
+    made = tokenizer(rows["text"], truncation=True, max_length=128, return_length=True,
+                     return_overflowing_tokens=True)
+    return {"input_ids": [ids for size, ids in zip(made["length"], made["input_ids"]) if TEST]}
+data = data.map(pieces, batched=True, remove_columns=["text"])
+"""
 PACKED = """
 def packed(rows):
     made = tokenizer(rows["text"], truncation=True, padding="max_length", max_length=16)
@@ -253,6 +260,8 @@ Trainer(net(), arguments(), train_dataset=data["train"], data_collator=collator)
         (PADDED, "read"),
         (GROUPED, "read"),
         (CUT, "doubted"),
+        (PIECES.replace("TEST", "size == 128"), "read"),
+        (PIECES.replace("TEST", "size > 0"), "doubted"),
         (PACKED, "unknown"),  # as many as map hands out at once
         ("", "unknown"),
     ],
