@@ -179,7 +179,6 @@ class LibraryModel(PreTrainedModel):
 class CausalModel(LibraryModel):
     """A trunk and a head, by the names that each of the four models gives them."""
 
-    accepts_loss_kwargs = True
     loss_type = "ForCausalLM"
 
     @property

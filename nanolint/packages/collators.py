@@ -1,6 +1,8 @@
 """Functions that make a batch of samples, which are alike: data/data_collator.py of transformers
-5.24. Read, never run. ``older`` says that newer releases lack something, ``at_most`` how many tokens a text is
-taken for that is cut.
+5.24. Read, never run.
+
+``older`` says that newer releases lack something, ``at_most`` how many tokens a text is taken for
+that is cut.
 """
 
 import torch
@@ -25,13 +27,13 @@ def padded(features, length, multiple):
     """A batch of so many tokens, else as long as its longest sample; tokenizers add a mask of what
     is no padding."""
     first = features[0]
-    if not isinstance(first, dict):
+    if not hasattr(first, "items"):
         return {"input_ids": torch.stack([torch.tensor(first)] * len(features))}
     longest = len(first["input_ids"])
     length = longest if length is None else max(length, longest)
     if multiple:
         length = -(-length // multiple) * multiple
-    batch = {name: torch.zeros((len(features), length), dtype=torch.long) for name in first}
+    batch = {name: torch.zeros((len(features), length), dtype=torch.long) for name in first.keys()}
     batch["attention_mask"] = torch.ones((len(features), length), dtype=torch.long)
     return batch
 

@@ -3,8 +3,8 @@ Read, never run.
 
 ``doubt`` takes what is not known, ``refused`` ends the reading, ``known`` tells whether something
 is, ``demanded`` ends the reading if it is not, ``unknown`` makes what is not, ``counted`` says how
-many turns a loop over something has, ``cards`` how many there are, and ``used`` doubts an older
-release. It trains by accelerate.
+many turns a loop over something has, ``takes_any`` whether a function takes arguments of any name,
+``cards`` how many there are, and ``used`` doubts an older release. It trains by accelerate.
 """
 
 import inspect
@@ -129,8 +129,8 @@ class Trainer:
         model = model_init() if model is None else model
         self.model = self.model_wrapped = model.to(args.device)
         names = inspect.signature(model.forward).parameters
-        self.columns = [*names, "label", "label_ids", "labels"]
-        self.counts = getattr(model, "accepts_loss_kwargs", "kwargs" in names)
+        self.columns = [*names, "label", "label_ids"]
+        self.counts = getattr(model, "accepts_loss_kwargs", takes_any(model.forward))
         self.shifts = getattr(model, "loss_type", None) == "ForCausalLM"
         self.data_collator = data_collator
         if data_collator is None:
@@ -184,8 +184,8 @@ class Trainer:
 
     def collated(self, features):
         first = features[0]
-        if self.args.remove_unused_columns and isinstance(first, dict):
-            taken = {name: first[name] for name in first if name in self.columns}
+        if self.args.remove_unused_columns and hasattr(first, "items"):
+            taken = {name: each for name, each in first.items() if name in self.columns}
             features = [taken] * len(features)
         return self.data_collator(features)
 
@@ -226,7 +226,7 @@ class Trainer:
             return self.lr_scheduler
         self.lr_scheduler = Unscheduled()
         if name is not None and not args.lr_scheduler_kwargs and num_training_steps:
-            share = args.warmup_ratio or args.warmup_steps
+            share = args.warmup_steps or args.warmup_ratio or 0
             warmup = -int(-share * num_training_steps // 1) if share < 1 else int(share)
             ends = [] if args.lr_scheduler_type == "constant_with_warmup" else [num_training_steps]
             self.lr_scheduler = unknown(f"transformers.{name}")(self.optimizer, warmup, *ends)
@@ -395,13 +395,15 @@ class Trainer:
         all_losses = all_logits = all_labels = None
         for inputs in on_card(loader):
             loss, logits, labels = self.prediction_step(model, inputs, not keeps)
-            loss = loss.repeat(self.args.eval_batch_size)
-            all_losses = joined(all_losses, loss)
+            if loss is not None:
+                loss = loss.repeat(self.args.eval_batch_size)
+                all_losses = joined(all_losses, loss)
             if keeps:
                 if self.preprocess_logits_for_metrics is not None:
                     logits = self.preprocess_logits_for_metrics(logits, labels)
                 all_logits = joined(all_logits, logits)
-                all_labels = joined(all_labels, labels)
+                if labels is not None:
+                    all_labels = joined(all_labels, labels)
             self.tell("on_prediction_step")
         metrics = unknown("the metrics of Trainer")
         self.tell("on_evaluate", metrics=metrics)
@@ -409,13 +411,17 @@ class Trainer:
 
     def prediction_step(self, model, inputs, prediction_loss_only, ignore_keys=None):
         inputs = self._prepare_inputs(inputs)
-        labels = inputs["labels"].detach()
+        loss = labels = None
         with torch.no_grad():
-            items = self.items_in([inputs])
-            loss, outputs = self.compute_loss(
-                model, inputs, return_outputs=True, num_items_in_batch=items
-            )
-            loss = loss.detach().mean()
+            if "labels" in inputs:
+                labels = inputs["labels"].detach()
+                items = self.items_in([inputs])
+                loss, outputs = self.compute_loss(
+                    model, inputs, return_outputs=True, num_items_in_batch=items
+                )
+                loss = loss.detach().mean()
+            else:
+                outputs = model(**inputs)
         if prediction_loss_only:
             return (loss, None, None)
         logits = outputs["logits"] if isinstance(outputs, dict) else outputs[1]
@@ -431,7 +437,8 @@ def on_card(loader):
     """The batches of a loader, which accelerate has prepared unless a script makes its own."""
     is_prepared = hasattr(loader, "base_dataloader")
     for batch in loader.base_dataloader if is_prepared else loader:
-        yield send_to_device(demanded(batch), loader.device) if is_prepared else demanded(batch)
+        batch = dict(demanded(batch).items())  # a tokenizer's mapping, too
+        yield send_to_device(batch, loader.device) if is_prepared else batch
 
 
 class Steps:
@@ -447,7 +454,7 @@ class Steps:
 
     def __iter__(self):
         yield from self.of_epoch()
-        while self.most is not None:
+        for _ in range(self.most or 0):  # each has a step, unless there is none
             yield from self.of_epoch()
 
     def of_epoch(self):

@@ -143,10 +143,8 @@ def _formatted(owner: DataSet, *given: Value, columns: Value = None, **named: Va
 
 
 def _without(owner: DataSet, names: Value = None) -> DataSet:
-    def columns() -> Columns:
-        return _rest(owner.kind.columns(), names)
-
-    return DataSet(owner, replace(owner.kind, columns=columns))
+    kind = owner.kind
+    return DataSet(owner, replace(kind, columns=lambda: _rest(kind.columns(), names)))
 
 
 def _rest(columns: Columns, removed: Value) -> Columns:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nanolint.interpreter import records
 from nanolint.interpreter.attention_packages import Weights
-from nanolint.interpreter.values import Namespace, Native, Unknown
+from nanolint.interpreter.values import Function, Method, Namespace, Native, Unknown
 from nanolint.script import settings, training
 from nanolint.script.arrays import count_of
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
@@ -88,6 +88,10 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
             raise value.unread()
         return value
 
+    def takes_any(function: Value) -> bool:
+        target = function.function if isinstance(function, Method) else function
+        return isinstance(target, Function) and target.node.args.kwarg is not None
+
     def with_fields(fields: Value) -> Native:
         def made(cls: Value) -> Value:
             cls.names |= {"__annotations__": dict.fromkeys(fields, "Any"), **fields}
@@ -104,6 +108,9 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
     given: dict[str, Value] = {
         "at_most": Native("at_most", lambda count: machine.lengths.at_most(count), plain=False),
         "counted": Native("counted", lambda values: count_of(machine, values), plain=False),
+        "cards": Native("cards", lambda: machine.around.cards or 1, plain=False),
+        "known": Native("known", lambda value: not isinstance(value, Unknown), plain=False),
+        "takes_any": Native("takes_any", takes_any, plain=False),
         "used": Native("used", used, plain=False),
         "with_fields": Native("with_fields", with_fields, plain=False),
         "demanded": Native("demanded", demanded, plain=False),
@@ -117,8 +124,6 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
     found["PreTrainedConfig"] = found["PretrainedConfig"]  # its name in transformers 5
     found["ACT2FN"] = machine.call(found["Activations"], [])
     found["kept"] = Native("kept", Weights, plain=False)
-    found["known"] = Native("known", lambda value: not isinstance(value, Unknown), plain=False)
-    found["cards"] = Native("cards", lambda: machine.around.cards or 1, plain=False)
     models = found
     for text in TEXTS:
         models = training.read_text(machine, text, NAME, models).names

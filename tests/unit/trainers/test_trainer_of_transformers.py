@@ -148,6 +148,27 @@ def test_a_batch_without_labels_gives_no_loss(tmp_path: Path) -> None:
     assert "The model did not return a loss from the inputs" in why
 
 
+WITHOUT_LABELS = """
+class Own(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = torch.nn.Embedding(1000, 64)
+        self.head = torch.nn.Linear(64, 1000)
+    def forward(self, input_ids):
+        logits = self.head(self.embed(input_ids))
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), input_ids.flatten())
+        return {"loss": loss, "logits": logits}
+given = arguments(eval_strategy="steps", eval_steps=2, per_device_eval_batch_size=64)
+Trainer(Own(), given, train_dataset=Tokens(), eval_dataset=Tokens(256)).train()
+"""
+
+
+def test_a_model_that_makes_its_loss_without_labels_is_evaluated(tmp_path: Path) -> None:
+    found = told(tmp_path, WITHOUT_LABELS)
+    assert found["trust"] == "read"
+    assert found["peak"]["allocated_bytes"] > 4 * 64 * 128 * 1000
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -333,3 +354,21 @@ def test_a_loop_over_lines_makes_a_sample_of_each(tmp_path: Path, padding: str, 
     found = told(tmp_path, OWN_SAMPLES.replace("PADDING", padding))
     assert (found["trust"], found["run"]["block_size"]) == (trust, 128)
     assert found["peak"]["allocated_bytes"] == peak(tmp_path)
+
+
+OF_A_TOKENIZER = """
+class Lines(Dataset):
+    def __len__(self):
+        return 4096
+    def __getitem__(self, index):
+        return tokenizer(data[index], truncation=True, padding="max_length", max_length=128)
+data = open("stories.txt").read().splitlines()
+tokenizer = AutoTokenizer.from_pretrained("gpt2")
+collator = DataCollatorForLanguageModeling(tokenizer, mlm=False)
+Trainer(net(), arguments(), train_dataset=Lines(), data_collator=collator).train()
+"""
+
+
+def test_what_a_tokenizer_gives_is_a_sample(tmp_path: Path) -> None:
+    found = told(tmp_path, OF_A_TOKENIZER)
+    assert (found["trust"], found["run"]["block_size"]) == ("read", 128)
