@@ -1,8 +1,6 @@
 """The run that a script makes, as far as its values say: the model may be unknown yet.
 
-Of its batches a reading of the whole script tells what following its values does not: only if what
-is not known is how Python's own statements walk, as how long a list gets, what a generator gives. A
-value that only the run has (words, files, what ``exec`` runs) no reading tells.
+Of its batches a reading of the whole script tells what following its values does not.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from nanolint.run.program import BATCH, CONTEXT, PASSES
 from nanolint.run.run import Run
 from nanolint.run.settled import MEMORY, THE_MODEL, Unresolved
 from nanolint.settings.torch_version import NEWEST
-from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.built_model import OF_LIBRARY
 from nanolint.trainers.script.passes import NO_STEP
 from nanolint.trainers.script.things import TERMS
@@ -27,7 +24,6 @@ if TYPE_CHECKING:
     from nanolint.run.described import Described
     from nanolint.run.equation import Equation
     from nanolint.run.settled import Options
-    from nanolint.run.terms import Term
 
 # What models call the longest sequence that they are built for; not here the
 # max_position_embeddings of rotary tables, which are made for much longer ones than are trained on.
@@ -115,19 +111,15 @@ ROLES = {Role.MICRO_BATCH: BATCH, Role.CONTEXT: CONTEXT, Role.ACCUMULATION: PASS
 
 
 def can_tell(found: Described) -> bool:
-    """Whether what is not known of the micro-batch and the passes is known once it is read."""
-    terms = (found.roles.get(role) for role in (Role.MICRO_BATCH, Role.ACCUMULATION))
-    return all(not isinstance(each, NotKnown) or _walks(each) for each in terms)
+    """Whether a reading tells what is not known of the micro-batch and the passes."""
+    passes = found.roles.get(Role.ACCUMULATION)
+    return not isinstance(passes, NotKnown) or passes.reason != NO_STEP
 
 
 def told_of(found: Described) -> frozenset[str]:
-    """The fields of the run that only its reading tells; the context wherever it is from."""
+    """The fields of the run that only its reading tells."""
+    if not can_tell(found):
+        return frozenset({CONTEXT} if isinstance(found.roles.get(Role.CONTEXT), NotKnown) else ())
     return frozenset(
-        key
-        for role, key in ROLES.items()
-        if isinstance(term := found.roles.get(role), NotKnown) and (_walks(term) or key == CONTEXT)
+        key for role, key in ROLES.items() if isinstance(found.roles.get(role), NotKnown)
     )
-
-
-def _walks(why: Term | NotKnown) -> bool:
-    return isinstance(why, NotKnown) and unknown_reasons.is_walk(why.reason)

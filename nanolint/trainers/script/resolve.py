@@ -34,7 +34,6 @@ from nanolint.trainers.dotenv import with_dotenv
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.whole import read_run
 from nanolint.trainers.script import unknown_reasons
-from nanolint.trainers.script.fitting import BY_LIBRARY
 from nanolint.trainers.script.modules import roots_of, source_of
 from nanolint.trainers.script.outline import can_tell, has_outline, of_model, outline_of, told_of
 from nanolint.trainers.script.reading import read_script
@@ -90,6 +89,10 @@ def _origin(term: Term, path: Path) -> Origin:
 _PROGRAM = lazily(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
 _GOES_BACK = lazily(r"^[^#\n]*\.backward\s*\(", re.MULTILINE)
 _STEPS = lazily(r"^[^#\n]*\.step\s*\(", re.MULTILINE)
+_LIBRARY = lazily(
+    r"^\s*(?:import|from)\s+(?:lightning|pytorch_lightning|transformers|trl)\b", re.MULTILINE
+)
+_FITS = lazily(r"^[^#\n]*(?:\.(?:fit|train)|\bLightningCLI)\s*\(", re.MULTILINE)
 NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)
 
 
@@ -129,14 +132,18 @@ def makes_run(text: str, path: Path, options: Options, target: Machine | None = 
 
 
 def _starts(found: Described, text: str, path: Path) -> bool:
-    """Whether a program may start what trains in another file of its project, and was too long to
-    be followed to there: its reading tells."""
+    """Whether a program may train in a place that was not followed: its reading tells."""
     why = found.roles.get(Role.MICRO_BATCH)
     is_long = isinstance(why, NotKnown) and why.reason == unknown_reasons.TOO_LONG
-    if not is_long or _PROGRAM.search(text) is None:
-        return False
-    others = (source.text for at, source in sources(text, path) if at != path)
-    return any(_GOES_BACK.search(each) and _STEPS.search(each) for each in others)
+    if _PROGRAM.search(text) is None:
+        return is_long and _trains(text)
+    return any(_trains(source.text) for _, source in sources(text, path))
+
+
+def _trains(text: str) -> bool:
+    if _LIBRARY.search(text) is not None and _FITS.search(text) is not None:
+        return True
+    return _GOES_BACK.search(text) is not None and _STEPS.search(text) is not None
 
 
 def refusals(text: str, path: Path, options: Options) -> tuple[str, ...]:
@@ -305,8 +312,6 @@ def _read_whole(
     told = {MEMORY, THE_MODEL, *told_of(described)}  # by a reading
     if any(each.key not in told for each in found.unresolved):
         return None
-    if isinstance(described.model, NotKnown) and described.model.reason == BY_LIBRARY:
-        return None  # in a loop that is none of the project's
     program = whole_script(text, path, described, outline, around)
     if isinstance(program, NotKnown):
         return program

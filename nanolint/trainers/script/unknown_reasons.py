@@ -1,9 +1,4 @@
-"""Reasons why the way of Python's own statements keeps a value from being known, as it is followed.
-
-How long a list gets, what a generator gives, which branch is taken: the reading of the whole script
-tells. A value that only the run has (words, files, what ``exec`` runs) no reading tells, and its
-reason is none of these.
-"""
+"""Reasons why a value is not known as a script is followed; the reading of all of it may tell."""
 
 from __future__ import annotations
 
@@ -40,27 +35,13 @@ COLLATED = "the samples that a DataLoader collates"
 CHECKPOINT = "the contents of a checkpoint"
 # The script was followed for as long as anything is.
 TOO_LONG = "nanolint stops before it trains: it takes too many steps to read"
-_ALL = frozenset(
-    {
-        *(NO_CALL, SHAPE, DIMENSIONS, COUNTS_NOTHING, COUNTS_ELSE, OF_BATCH, OF_ARRAY),
-        *(OF_TENSOR, LENGTH, SEQUENCE, SAMPLE, FILLED_LENGTH, IN_SAMPLE, BATCHED, MUCH, IN_FILE),
-        *(LEFT, ITEM, ITEM_OF_LIST, ONE_ITEM, FILLED, GENERATED, FILLED_AT_RUN, FILTERED),
-        *(SEVERAL_LISTS, CHANGES, CONDITION, ITERATED, LOADED, COLLATED, CHECKPOINT, TOO_LONG),
-    }
-)
-_OF_TENSOR, _YIELDS = " of a tensor at run time", "() yields"  # how those with a name end
 
 
 def called_of_tensor(method: str) -> str:
     """The reason of what a method of a tensor gives."""
-    return f"calls {method}{_OF_TENSOR}"
+    return f"calls {method} of a tensor at run time"
 
 
 def yielded_by(function: str) -> str:
     """The reason of what a generator of the project's gives."""
-    return f"what {function}{_YIELDS}"
-
-
-def is_walk(reason: str) -> bool:
-    """Whether a reason is one of these."""
-    return reason in _ALL or reason.endswith((_OF_TENSOR, _YIELDS))
+    return f"what {function}() yields"

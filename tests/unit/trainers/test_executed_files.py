@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -93,14 +94,11 @@ def test_a_name_or_a_text_that_only_the_run_has_may_set_anything(tmp_path: Path,
 
 
 def test_it_is_said_in_which_line(tmp_path: Path) -> None:
-    path = tmp_path / "train.py"
     for runs, what in (("exec(input())", "exec "), (NOT_KNOWN[4], "by a name that")):
-        path.write_text(BASE.replace(SIZES, f"{SIZES}\n{runs}"), encoding="utf-8")
-        done = nanolint("explain", str(path), "--gpu", "a100-40gb")
-        line = path.read_text("utf-8").splitlines().index(runs) + 1
-        assert done.status == 2
-        assert what in done.err
-        assert f"(train.py:{line})" in done.err
+        text = BASE.replace(SIZES, f"{SIZES}\n{runs}")
+        line = text.splitlines().index(runs) + 1
+        reasons = [each["reason"] for each in explained(tmp_path, text)["unresolved"]]
+        assert any(what in each and f"(train.py:{line})" in each for each in reasons)
 
 
 @pytest.mark.parametrize(
@@ -123,15 +121,17 @@ def test_behind_the_loop_nothing_matters(tmp_path: Path) -> None:
     assert found["peak"] == explained(tmp_path, BASE)["peak"]
 
 
-def test_words_that_the_script_itself_takes_apart_are_not_known(tmp_path: Path) -> None:
+def test_words_that_the_script_itself_takes_apart_are_read(tmp_path: Path) -> None:
     runs = "import sys\nfor word in sys.argv[1:]:\n    key, value = word.split('=')\n"
     text = BASE.replace(SIZES, f"{SIZES}\n{runs}    globals()[key] = int(value)")
-    (tmp_path / "train.py").write_text(text, encoding="utf-8")
-    for words in ("B=4", "--B=4"):
+    for word, size in (("B=4", 4), ("--B=4", None)):
+        (tmp_path / "train.py").write_text(text, encoding="utf-8")
         script = str(tmp_path / "train.py")
-        done = nanolint("explain", "--gpu", "a100-40gb", "--", "python", script, words)
-        assert done.status == 2
-        assert "may be set by a name that only the run has" in done.err
+        asked = ("explain", "--isolated", "--gpu", "a100-40gb", "--format", "json")
+        done = nanolint(*asked, "--", "python", script, word)
+        sizes = SIZES if size is None else f"{SIZES}\nB = {size}"
+        there = explained(tmp_path, BASE.replace(SIZES, sizes))
+        assert json.loads(done.out)["peak"] == there["peak"]
 
 
 def test_a_text_of_the_scripts_own_is_never_rewritten(tmp_path: Path) -> None:

@@ -114,13 +114,15 @@ def test_a_parser_tells_its_defaults(tmp_path: Path) -> None:
         'sys.argv.extend(["--width=512"])',
     ],
 )
-def test_words_that_the_script_types_itself_are_not_the_launch_lines(
+def test_words_that_the_script_types_itself_are_taken_as_it_is_read(
     tmp_path: Path, before: str
 ) -> None:
-    text = SCRIPT.replace("args = parser", f"{before}\nargs = parser").replace("GIVEN", "")
+    plain = SCRIPT.replace("GIVEN", "")
+    text = plain.replace("args = parser", f"{before}\nargs = parser")
+    wide = plain.replace("default=256", "default=512")
     found = explained(tmp_path, text)
-    assert found["trust"] == "unknown"
-    assert found["roles"]["micro-batch"]["value"] is None
+    assert found["trust"] == "read"
+    assert found["peak"] == explained(tmp_path, wide)["peak"] != explained(tmp_path, plain)["peak"]
 
 
 ALONE = SCRIPT.replace('"--batch_size", type=int', '"batch_size", nargs="?", type=int')
@@ -137,6 +139,8 @@ def test_a_word_without_dashes_fills_a_place(
     assert json.loads(done.out)["trust"] == trust
 
 
-def test_nor_is_one_of_the_scripts_own_passed_over(tmp_path: Path) -> None:
+def test_so_does_one_of_the_scripts_own(tmp_path: Path) -> None:
     found = explained(tmp_path, ALONE.replace("GIVEN", '["32"]'))
-    assert found["trust"] == "unknown"
+    batch = ALONE.replace("GIVEN", "").replace("default=8", "default=32")
+    assert found["trust"] == "read"
+    assert found["peak"] == explained(tmp_path, batch)["peak"]
