@@ -311,22 +311,13 @@ class Options:
         return Unresolved(LAUNCH_LINE, why, impossible=True)
 
     def in_doubt(self, world_size: int, cards: int | None) -> Iterator[Doubt]:
-        """What is not certain of the processes, on a machine that is known to have so many cards.
-
-        A single one that torchrun started has its gradients put into DDP's buckets, or an
-        optimizer of many: neither is counted.
-        """
+        """What is not certain of the processes, on a machine of so many cards."""
         if self.world_size_doubt is not None and not (self.every_card and cards is not None):
             why = f"assuming world size {world_size}: {self.world_size_doubt}"
             yield Doubt(Subject.PROCESSES, why)
         if self.spread and cards is not None and world_size > cards:
             why = f"{world_size} processes are more than the {cards} cards of one machine"
             yield Doubt(Subject.PROCESSES, f"{why}; assuming several machines")
-        if self.ranked and world_size == 1:
-            why = (
-                "torchrun gives its one process a RANK; nanolint does not count DDP's buckets or a"
-            )
-            yield Doubt(Subject.PIECE, f"{why} sharded optimizer for it")
         for why in self.native:
             yield Doubt(Subject.TORCH, why)
         for name, _ in telling(self.line):

@@ -35,6 +35,7 @@ from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.nanogpt.roles import Roles, settle_roles, with_passes
 from nanolint.trainers.nanogpt.setup.passed import SHAPE
 from nanolint.trainers.nanogpt.whole import whole_read
+from nanolint.trainers.script.surroundings import alone
 from nanolint.units import listed
 
 if TYPE_CHECKING:
@@ -177,9 +178,10 @@ def resolve(
     if lone or asked or found.run is not None or _is_too_deep(settings):
         return found
     whole = whole_read(found, roles, (needed, missing), (configured, taken), project, gpu)
-    if whole is not None and whole.run is not None and options.line.is_module:
+    if whole is not None and whole.run is not None:
         assert isinstance(whole.run.program, ReadScript)
-        program = replace(whole.run.program, is_module=True)
+        told = alone(options, world_size)
+        program = replace(whole.run.program, is_module=options.line.is_module, variables=told)
         whole = replace(whole, run=replace(whole.run, program=program))
     return replace(found, read=whole)
 

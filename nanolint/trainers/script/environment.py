@@ -24,10 +24,10 @@ _RANKS = ("RANK", "LOCAL_RANK")
 _OF_TASKS = dict.fromkeys(
     ("SLURM_PROCID", "SLURM_LOCALID", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"), "0"
 ) | dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS", "OMPI_COMM_WORLD_SIZE"))
-# What torchrun sets for each process: docs.pytorch.org/docs/stable/elastic/run.html.
+# What torchrun sets for each process, and for a single one: docs.pytorch.org, elastic/run.html.
 _ADDRESSES = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
-RANKED = frozenset({*_RANKS, "WORLD_SIZE"})
-LAUNCHED = RANKED | {"LOCAL_WORLD_SIZE", *_ADDRESSES}
+ALONE = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", **_ADDRESSES}
+LAUNCHED = frozenset(ALONE)
 
 
 def _variable(
@@ -42,9 +42,9 @@ def _variable(
     if name == "WORLD_SIZE":
         given = scalar(default) if default is not None else 1
         return World(world) if world > 1 or str(given) == "1" else default or World(1)
-    if name in _RANKS:
-        return Number("0") if world > 1 or default is None else default
     word = core.state.around.variable(name)
+    if name in _RANKS and word is None:
+        return Number("0") if world > 1 or default is None else default
     if word is not None and name in _OF_TASKS:
         return Number("0") if _OF_TASKS[name] else World(world)
     if word is None and world > 1 and name in _ADDRESSES:

@@ -95,8 +95,6 @@ class Follower(Core):
             return None
         if name.value in environment.LAUNCHED and self.state.around.world_size > 1:
             return True
-        if name.value in environment.RANKED:
-            return False
         return self.state.around.variable(str(name.value)) is not None
 
     def call(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 from nanolint.errors import Unusable
@@ -15,6 +16,7 @@ from nanolint.run.terms import Given, Place, Surface
 from nanolint.source.values import Unknown
 from nanolint.trainers.nanogpt.reading import read_source
 from nanolint.trainers.script.core import Around, Earlier, Word
+from nanolint.trainers.script.environment import ALONE
 from nanolint.trainers.script.modules import roots_of
 from nanolint.trainers.script.tokenizers import project_vocabulary
 
@@ -49,7 +51,7 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
         model=model_of(gpu),
         has_bfloat16=bfloat16_supported(gpu, options.torch_version, counts_emulation=True),
         words=(*map(_word, line.flags), *_configured(options)),
-        variables=tuple(map(_word, line.variables)),
+        variables=(*starmap(Word, alone(options, world_size)), *map(_word, line.variables)),
         assigned=tuple(each for each in map(_word, line.assigned) if each.key not in put),
         alone=line.alone,
         changes=changes,
@@ -58,6 +60,11 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
         older_transformers=options.older_transformers,
         before=tuple(_earlier(each, options, gpu) for each in line.before),
     )
+
+
+def alone(options: Options, world_size: int) -> tuple[tuple[str, str], ...]:
+    """Returns the variables by which torchrun tells a process that it is the only one."""
+    return tuple(ALONE.items()) if options.ranked and world_size == 1 else ()
 
 
 def _earlier(before: Before, options: Options, gpu: Gpu | None) -> Earlier:

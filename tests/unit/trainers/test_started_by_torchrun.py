@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.command import nanolint
 from tests.support.explained import explained
 from tests.support.repository import ROOT
 
@@ -63,3 +65,17 @@ def test_a_number_of_processes_sets_it(asking: Callable[..., dict[str, object]])
     doubts = asking(ASKS, "--world-size=2")["doubts"]
     assert isinstance(doubts, list)
     assert not [each for each in doubts if each.startswith(TAKEN)]
+
+
+def test_the_only_process_of_torchrun_is_told_its_rank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = FLAGS.read_text(encoding="utf-8").replace(
+        "args = parser", 'import os\nassert "RANK" in os.environ\nargs = parser'
+    )
+    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    asked = ("explain", "--isolated", "--gpu", "a100-40gb", "--format", "json", "--")
+    for line in (("torchrun", "--nproc_per_node=1", "train.py"), ("torchrun", "train.py")):
+        found = json.loads(nanolint(*asked, *line).out)
+        assert (found["trust"], found["doubts"]) == ("read", [])
