@@ -53,6 +53,8 @@ ANOTHER = "nanolint does not know what is trained after the steps"
 NONE_LEFT = (
     "assuming that an epoch's last passes leave no gradients, if they are too few for a step"
 )
+AGAIN = 3  # steps that are read of another loop that trains
+OTHERS = 4  # such loops that are read
 FEW = 4  # turns of a loop that are always read
 BAR, PACKAGES = "Progress", "packages"  # tqdm's, by the text that stands in for it
 MANY = 64  # of one that fills an array element by element, or goes through what is generated
@@ -71,6 +73,7 @@ class Turns:
         self.outermost: Course | None = None  # of those that train, the one that was begun last
         self.is_over = False  # that loop is done
         self._is_late = False  # it was begun after all steps that are read
+        self._others = 0  # such loops so far
         self.courses: list[Course] = []  # of those that train, the innermost last
         self.deciding = Deciding(machine)
         self.restless: set[tuple[int, Any]] = set()  # values that turns of a loop set to and fro
@@ -222,6 +225,9 @@ class Turns:
         else:
             self.outermost, self.is_over = course, False
             self._is_late = machine.phases.are_late
+            if self._is_late and self._others < OTHERS:
+                self._others += 1
+                machine.phases.go_on(AGAIN)
         self.courses.append(course)
         before = -1
         try:

@@ -1,4 +1,4 @@
-"""Scripts that train more than once: the first training's number is not that of the run."""
+"""Scripts that train more than once: what they train after the first steps is read, or doubted."""
 
 from __future__ import annotations
 
@@ -54,14 +54,16 @@ model, optimizer = made(64)
 steps(model, optimizer, 100)
 steps(model, optimizer, 100, 8, 512)
 """,
+    "a second model": """
+steps(*made(64), 100)
+steps(*made(512), 100)
+""",
+}
+READ = {
     "two models that are there from the start": """
 first, second = made(64), made(512)
 steps(*first, 100)
 steps(*second, 100)
-""",
-    "a second model": """
-steps(*made(64), 100)
-steps(*made(512), 100)
 """,
     "beside a copy of the state": """
 model, optimizer = made(512)
@@ -80,6 +82,7 @@ for _ in range(100):
     step(model, optimizer)
 """,
 }
+TRACED = (40_653_824, 46_789_632, 42_689_536)  # by PyTorch 2.13: nanolint trace --steps 110
 ONCE = {
     "in two loops": "model, optimizer = made(512)\nsteps(model, optimizer, 3)\n"
     "torch.save(model.state_dict(), 'model.pt')\nsteps(model, optimizer, 100)\n",
@@ -97,6 +100,14 @@ def test_another_training_behind_the_first_is_a_doubt(what: str, tmp_path: Path)
     assert found["trust"] == "doubted"
     words = ("trained after the steps", "a later step trains")
     assert any(each in doubt for doubt in found["doubts"] for each in words)
+
+
+@pytest.mark.parametrize(("what", "allocated"), list(zip(READ, TRACED, strict=True)))
+def test_what_another_loop_trains_is_in_the_number(
+    what: str, allocated: int, tmp_path: Path
+) -> None:
+    found = explained(tmp_path, HEAD + READ[what], "--torch-version=2.13", card="rtx-4090")
+    assert (found["trust"], found["peak"]["allocated_bytes"]) == ("read", allocated)
 
 
 @pytest.mark.parametrize("what", ONCE)
