@@ -61,6 +61,7 @@ class Machine:
         self.is_bare = False  # packages that it may do without are taken for not installed
         self.trying = 0  # blocks that go on where something in them fails
         self.callers: list[tuple[Namespace | None, int, int]] = []  # module, line, call
+        self.frames: list[Frame] = []  # of the functions that are being run
         self.graph_depth = -1  # of the calls, in the function that is compiled
         self.call_number = 0  # of the innermost function of the program that is being called
         self.calls = 0

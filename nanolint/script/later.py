@@ -60,7 +60,8 @@ def _may_hold(machine: Script, node: ast.stmt, frame: Frame) -> bool:
     if not isinstance(node, ast.If):
         return True
     asked = len(machine.asked)
-    holds = _value(machine, node.test, frame) is not False
+    value = _value(machine, node.test, frame)
+    holds = not isinstance(value, (bool, int)) or bool(value)
     questions = machine.asked[asked:]
     del machine.asked[asked:]
     return holds or machine.turns.come(questions)

@@ -16,6 +16,7 @@ from nanolint.script import (
     corpora,
     datasets,
     files,
+    lightning,
     loaders,
     of_torch,
     processes,
@@ -84,7 +85,7 @@ def table(machine: Script) -> dict[str, Value]:
     }
     numpy = arrays.numpy(machine)
     torch: Namespace = machine.library("torch")
-    torch.names |= of_torch.names(machine)
+    torch.names |= of_torch.names(machine) | {"GradScaler": scaler}
     machine.library("torch.cuda").names.update(_of_card(machine))
     machine.load("torch.nn").names["DataParallel"] = packages["DataParallel"]
     for name in AMP:
@@ -108,6 +109,7 @@ def table(machine: Script) -> dict[str, Value]:
                 "parsed": files.parsed(machine, partial(read_yaml, floats=True)),
             },
         ),
+        **lightning.table(machine),
         **training.later(stand_ins.HYDRA, partial(stand_ins.hydra, machine)),
         "os": Namespace("os", _system(machine)),
         "os.path": files.paths(machine),

@@ -79,7 +79,9 @@ def _published(name: Value) -> Value:
     return None if found is None else list(found)
 
 
-def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespace]:
+def told(machine: Script) -> dict[str, Value]:
+    """Returns the functions by which the texts of loops ask the reading."""
+
     def refused(why: str) -> None:
         raise machine.unread(why)
 
@@ -88,6 +90,18 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
             raise value.unread()
         return value
 
+    return {
+        "cards": Native("cards", lambda: machine.around.cards or 1, plain=False),
+        "counted": Native("counted", lambda values: count_of(machine, values), plain=False),
+        "demanded": Native("demanded", demanded, plain=False),
+        "doubt": Native("doubt", partial(settings.doubt, machine), plain=False),
+        "known": Native("known", lambda value: not isinstance(value, Unknown), plain=False),
+        "refused": Native("refused", refused, plain=False),
+        "unknown": Native("unknown", machine.unknown, plain=False),
+    }
+
+
+def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespace]:
     def takes_any(function: Value) -> bool:
         target = function.function if isinstance(function, Method) else function
         return isinstance(target, Function) and target.node.args.kwarg is not None
@@ -105,20 +119,13 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
         if older is not None:
             settings.doubt(machine, f"{older}: it keeps other tensors than 5.24")
 
-    given: dict[str, Value] = {
+    given = told(machine) | {
         "at_most": Native("at_most", lambda count: machine.lengths.at_most(count), plain=False),
-        "counted": Native("counted", lambda values: count_of(machine, values), plain=False),
-        "cards": Native("cards", lambda: machine.around.cards or 1, plain=False),
-        "known": Native("known", lambda value: not isinstance(value, Unknown), plain=False),
         "takes_any": Native("takes_any", takes_any, plain=False),
         "used": Native("used", used, plain=False),
         "with_fields": Native("with_fields", with_fields, plain=False),
-        "demanded": Native("demanded", demanded, plain=False),
-        "doubt": Native("doubt", partial(settings.doubt, machine), plain=False),
         "doubt_above": Native("doubt_above", machine.card.tape.doubt_above, plain=False),
         "published": Native("published", _published, plain=False),
-        "refused": Native("refused", refused, plain=False),
-        "unknown": Native("unknown", machine.unknown, plain=False),
     }
     found = training.read_text(machine, "transformers.py", NAME, dict(given)).names
     found["PreTrainedConfig"] = found["PretrainedConfig"]  # its name in transformers 5

@@ -186,10 +186,11 @@ class Device:
     """Writes what tensors take and give back to ``tape``; ``asked`` are the questions to the card.
 
     ``half`` is autocast's type, None outside of it. ``casts`` are its copies of parameters, by the
-    parameters' leaves, kept to the end of its block. ``workspace_bytes`` is cuBLAS's, allocated by
-    each thread's first matrix product for good, or, with ``keeps_workspace`` off, by each product
-    for itself; 0 leaves it out. ``first_bias_bytes`` is cuBLASLt's, if it has one of its own, taken
-    with the first product that adds a bias; ``passing_bias_bytes`` if each makes it for itself.
+    parameters' leaves, kept to the end of its block if it ``caches_casts``.
+    ``workspace_bytes`` is cuBLAS's, allocated by each thread's first matrix product for
+    good, or, with ``keeps_workspace`` off, by each product for itself; 0 leaves it out.
+    ``first_bias_bytes`` is cuBLASLt's, if it has one of its own, taken with the first product that
+    adds a bias; ``passing_bias_bytes`` if each makes it for itself.
     ``attention_kernels`` are those that it may take.
     ``capability`` is the card's compute capability; ``fuses_bfloat16``: memory-efficient attention
     takes bfloat16, as from 8.0 on. ``tuned_for`` is the compute capability by which CUB sizes what
@@ -218,6 +219,7 @@ class Device:
         self.grad_enabled = True
         self.half: Dtype | None = None
         self.casts: dict[object, object] = {}
+        self.caches_casts = True
         self.thread = MAIN
         self.copies_layers = True  # whether those that are alike may be copied
         self.saver: Any = None  # takes what operations save (saving.py)
@@ -348,13 +350,14 @@ class Device:
             self.grad_enabled = before
 
     @contextmanager
-    def autocast(self, dtype: Dtype | None) -> Iterator[None]:
+    def autocast(self, dtype: Dtype | None, *, caches: bool = True) -> Iterator[None]:
         """``torch.autocast``; None turns it off inside. The outermost block drops the casts."""
         before, self.half = self.half, dtype
+        cached, self.caches_casts = self.caches_casts, caches
         try:
             yield
         finally:
-            self.half = before
+            self.half, self.caches_casts = before, cached
             if before is None:
                 self.casts.clear()
 

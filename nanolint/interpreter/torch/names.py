@@ -242,16 +242,15 @@ def _autocast(machine: Machine, device: str | None = None) -> Native:
         for name in options.keys() - {"device_type", "dtype", "enabled", "cache_enabled"}:
             machine.assume(f"nanolint does not model {name}= of autocast")
         kind = options.get("device_type", device)
-        for each in (kind, options.get("enabled"), options.get("dtype")):
+        caches = options.get("cache_enabled", True)
+        for each in (kind, options.get("enabled"), options.get("dtype"), caches):
             if isinstance(each, Unknown):
                 raise each.unread()
         if isinstance(kind, str) and not kind.startswith("cuda"):
             return Manager(nullcontext)
-        if options.get("cache_enabled", True) is not True:
-            raise machine.unread("autocast without its cache")
         dtype = options.get("dtype") or FLOAT16
         half = dtype if options.get("enabled", True) and dtype is not FLOAT32 else None
-        return Manager(lambda: machine.card.autocast(half))
+        return Manager(lambda: machine.card.autocast(half, caches=bool(caches)))
 
     return Native("autocast", autocast, plain=False)
 

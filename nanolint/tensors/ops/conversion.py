@@ -100,7 +100,8 @@ def to_half(x: Tensor) -> Tensor:
     if half is None or x.dtype is half or x.dtype.kind != FLOATING or x.dtype.itemsize == 8:
         return x
     leaf = x.node
-    is_cached = x.device.tracer is None and x.dtype is FLOAT32 and not x.is_view
+    is_cached = x.device.caches_casts and x.dtype is FLOAT32 and not x.is_view
+    is_cached = is_cached and x.device.tracer is None
     if not is_cached or not isinstance(leaf, Leaf):
         return cast(x, half)
     casts = x.device.casts
