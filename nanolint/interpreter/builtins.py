@@ -26,7 +26,7 @@ from nanolint.interpreter.values import (
     Static,
     Unknown,
 )
-from nanolint.interpreter.watched import look, plain
+from nanolint.interpreter.watched import Index, Real, look, plain
 from nanolint.tape.symbolic import Span, as_key, is_symbolic
 from nanolint.tensors.device import Device
 from nanolint.tensors.dtypes import Dtype
@@ -65,7 +65,7 @@ def convert(
         return found
     for each in arguments:
         if isinstance(each, Unknown):
-            return each
+            return _number(kind, each) if len(arguments) == 1 else each
     if kind in (list, tuple, set, frozenset):
         if not arguments:
             return kind()
@@ -96,6 +96,15 @@ def convert(
             machine.made_up.follow(converted, arguments)
         return converted
     return machine.unknown(f"{kind.__name__}(...)")
+
+
+def _number(kind: type, value: Unknown) -> Unknown:
+    """Returns an unknown value that is known to be a number."""
+    if type(value) is not Unknown or kind not in (int, float):
+        return value
+    if kind is float:
+        return Real(value.reason, value.place)
+    return Index(value.reason, value.place, object())
 
 
 def _type(machine: Machine, value: Value, *more: Value) -> Value:

@@ -43,6 +43,7 @@ from nanolint.interpreter.values import (
 )
 from nanolint.interpreter.watched import LOOKED_INTO, look
 from nanolint.run.stop import Cause
+from nanolint.tensors.dtypes import OF_PYTHON
 from nanolint.tensors.tensor import Tensor
 from nanolint.tensors.unknown import Refused
 
@@ -185,6 +186,8 @@ def _native(
     if function.name not in WORK_OUT and not function.name.startswith(OPERATIONS):
         arguments = [unnoted(each) for each in arguments]
         keywords = {name: unnoted(each) for name, each in keywords.items()}
+    if type(keywords.get("dtype")) is type and function.name.startswith("torch."):
+        keywords["dtype"] = OF_PYTHON.get(keywords["dtype"], keywords["dtype"])
     if keywords and function.name.startswith("F."):
         for name in keywords:
             if signatures.takes_no(function.name, name):
@@ -281,6 +284,7 @@ def _run(
         raise machine.unread("calls are nested too deeply")
     module, line, number = caller = machine.module, machine.line, machine.call_number
     machine.callers.append(caller)
+    machine.frames.append(frame)
     if function.module.path:  # no function of nanolint's own
         machine.calls = machine.call_number = machine.calls + 1
     try:
@@ -292,6 +296,7 @@ def _run(
             machine.execute(node.body, frame)
     finally:
         machine.callers.pop()
+        machine.frames.pop()
         machine.call_number = number
     machine.module, machine.line = module, line
     frame.leave()

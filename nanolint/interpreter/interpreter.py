@@ -139,6 +139,9 @@ class Interpreter(Machine):
     def attribute(self, owner: Value, name: str) -> Value:
         if isinstance(owner, Unknown):
             return owner
+        if owner is self.zero_super:  # super.__init__()
+            why = f"descriptor '{name}' of 'super' object needs an argument"
+            raise certain(TypeError(why), anywhere=True)
         try:
             return self._attribute(owner, name)
         except AttributeError as error:

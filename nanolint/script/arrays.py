@@ -27,7 +27,16 @@ from nanolint.script.alike import until_alike
 from nanolint.script.chances import DATA, of_numpy
 from nanolint.script.lengths import Lengths
 from nanolint.tensors import refusing
-from nanolint.tensors.dtypes import BOOL, DTYPES, FLOAT64, FLOATING, INT32, INT64, INTEGER, Dtype
+from nanolint.tensors.dtypes import (
+    DTYPES,
+    FLOAT64,
+    FLOATING,
+    INT32,
+    INT64,
+    INTEGER,
+    OF_PYTHON,
+    Dtype,
+)
 from nanolint.tensors.ops.conversion import to
 from nanolint.tensors.ops.joining import stack
 from nanolint.tensors.tensor import Rows, Tensor, empty
@@ -377,7 +386,6 @@ def _collated(machine: Script, element: Value, size: int) -> Value:
 
 
 OTHER = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
-OF_PYTHON: dict[Value, Dtype] = {float: FLOAT64, int: INT64, bool: BOOL}
 UINT16, UINT32, UINT64 = (Dtype(f"uint{8 * size}", size, INTEGER) for size in (2, 4, 8))
 UNSIGNED = {each.name: each for each in (UINT16, UINT32, UINT64)}
 # numpy's types by all of their names (numpy/_core/numerictypes.py); some of torch's it lacks.

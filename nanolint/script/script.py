@@ -164,7 +164,9 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     cause, words = cause_of(error), str(error).partition("\n")[0]
     tape, made_up = machine.card.tape, machine.made_up
     assumed = [each for each in tape.assumed if not each.startswith(ASSUMED)]
-    if assumed or tape.doubts or machine.doubts or made_up.is_lost:
+    is_plain = is_certain_anywhere(error) or isinstance(error, NameError)
+    doubts = [] if is_plain else [*tape.doubts, *machine.doubts]  # they decide no statement
+    if assumed or doubts or made_up.is_lost:
         return None
     if any(made_up.has(int(each)) for each in re.findall(r"\d+", words)):
         return None

@@ -83,6 +83,10 @@ def promote(first: Dtype, second: Dtype) -> Dtype:
     return first if first.itemsize > second.itemsize else second
 
 
+# The types that PyTorch and numpy make of Python's own.
+OF_PYTHON: dict[object, Dtype] = {float: FLOAT64, int: INT64, bool: BOOL}
+
+
 def kind_of(number: Number) -> int:
     """The kind of a Python number."""
     if isinstance(number, bool):

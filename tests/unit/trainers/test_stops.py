@@ -337,3 +337,26 @@ def test_what_an_array_of_a_file_decides(
 ) -> None:
     found = said(setup, tmp_path, f"import numpy as np\ndata = np.load('rows.npy')\n{line}")
     assert [each.partition(": ")[2].partition(" (")[0] for each in found] == stops
+
+
+def test_super_without_its_call(setup: Setup, tmp_path: Path) -> None:
+    made = (
+        "class Net(nn.Module):\n    def __init__(self):\n        super.__init__()\n"
+        "        self.rows = nn.Embedding(96, 32)\nnet = Net()"
+    )
+    (found,) = said(setup, tmp_path, made)
+    assert "TypeError: descriptor '__init__' of 'super' object needs an argument" in found
+
+
+def test_a_doubt_about_memory_does_not_hide_a_name_that_is_not_there(
+    setup: Setup, tmp_path: Path
+) -> None:
+    (found,) = said(setup, tmp_path, "net = nn.DataParallel(net)\nprint(nett)")
+    assert "NameError: name 'nett' is not defined" in found
+
+
+@pytest.mark.parametrize(
+    "line", ["scaler = torch.GradScaler()", "torch.arange(8, dtype=float, device='cuda')"]
+)
+def test_what_pytorch_takes_is_no_stop(line: str, setup: Setup, tmp_path: Path) -> None:
+    assert said(setup, tmp_path, line) == []
