@@ -73,6 +73,8 @@ def convert(
         return kind(map(as_key, elements) if kind in (set, frozenset) else elements)
     if kind is type:
         return _type(machine, *arguments)
+    if kind is bool and arguments and isinstance(arguments[0], Tensor):
+        return machine.unknown(CONTENTS)
     if kind is bool:
         return machine.truth(arguments[0]) if arguments else False
     if kind is object:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from nanolint.interpreter.machine import Machine
 
 INHERITED = frozenset(dir(object))  # what every object has
+WRAPPERS = ("DataParallel", "DistributedDataParallel")
 OF_OBJECTS = frozenset({"__class__", "__dict__"})  # what an object is, and not what it has
 
 
@@ -181,7 +182,15 @@ def _of_instance(machine: Machine, owner: Instance, name: str) -> Value:
     if owner.opened is not None:
         return owner.opened
     error = AttributeError(f"'{owner.cls.name}' object has no attribute '{name}'")
+    if _is_of_wrapped(owner, name):
+        raise certain(error, anywhere=True)
     raise certain(error) if signatures.has_no(owner.cls, name) else error
+
+
+def _is_of_wrapped(owner: Instance, name: str) -> bool:
+    """Whether the module has it that a wrapper of PyTorch's holds: ``ddp.generate``."""
+    inner = owner.attributes.get("module") if owner.cls.name in WRAPPERS else None
+    return isinstance(inner, Instance) and (name in inner.attributes or inner.cls.has(name))
 
 
 def _bind(machine: Machine, value: Value, owner: Value, name: str = "") -> Value:

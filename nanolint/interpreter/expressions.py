@@ -18,7 +18,7 @@ from nanolint.interpreter.calls import settle
 from nanolint.interpreter.certain import certain
 from nanolint.interpreter.exceptions import let_go
 from nanolint.interpreter.scopes import MISSING, Frame, Kind
-from nanolint.interpreter.values import Formed, Function, Instance, Unknown, Unread
+from nanolint.interpreter.values import CONTENTS, Formed, Function, Instance, Unknown, Unread
 from nanolint.interpreter.watched import Copies, Draws, Repeated, window
 from nanolint.tape import symbolic
 from nanolint.tape.symbolic import NotSymbolic, Symbolic, as_key, is_symbolic
@@ -264,6 +264,8 @@ def _boolean(machine: Machine, node: ast.BoolOp, frame: Frame) -> Value:
         if place == len(node.values) - 1:
             break
         machine.at(frame.module, node.lineno)
+        if isinstance(value, Tensor):
+            value = machine.unknown(CONTENTS)
         if isinstance(value, Unknown):
             rest = [machine.evaluate(other, frame) for other in node.values[place + 1 :]]
             # Whatever it is, one of the others may settle it.

@@ -70,6 +70,9 @@ class PurePath:
     def as_posix(self):
         return self.text
 
+    def is_absolute(self):
+        return self.text.startswith("/")
+
     def resolve(self, *args):
         return self
 

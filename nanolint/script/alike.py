@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nanolint.tape.allocator.caching import CachingAllocator
 from nanolint.tape.symbolic import NotSymbolic, is_symbolic
 from nanolint.tape.symbolic import plain as unnoted
+from nanolint.tape.tape import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,6 +86,12 @@ def kept(tape: Tape, start: Mark) -> int:
         elif made.pop(~event, None) is None:
             freed += tape.sizes[~event]
     return sum(made.values()) - freed
+
+
+def passes_by(tape: Tape, start: Mark) -> bool:
+    """Whether all that was allocated after a mark were single numbers, which are gone again."""
+    made = [each for each in tape.events[start.events :] if each >= 0]
+    return all(tape.sizes[each] <= ROUNDING for each in made) and kept(tape, start) == 0
 
 
 def freed_since(tape: Tape, start: Mark, older: Mark) -> int:

@@ -163,7 +163,7 @@ def paths(machine: Script) -> Namespace:
             return False
         return machine.unknown(EXISTS)
 
-    known = ("basename", "dirname", "split", "splitext", "normpath")
+    known = ("basename", "dirname", "isabs", "normpath", "split", "splitext")
     names: dict[str, Value] = {name: Native(name, getattr(posixpath, name)) for name in known}
     names |= {
         "join": Native("join", join, plain=False),

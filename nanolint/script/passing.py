@@ -143,8 +143,8 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
     with machine.teller.unsure(node):
         are_read = [_attempt(machine, body, frame) for body in (node.body, node.orelse)]
     machine.printed.forget(printed)
-    alike = [name for name in before if _alike(before[name], frame.find(name))]
-    writes = len(machine.card.tape.events) != start.events
+    same = [name for name in before if _alike(before[name], frame.find(name))]
+    writes = not alike.passes_by(machine.card.tape, start)
     only_looks = all(are_read) and _only_looks(machine, node, start)
     if only_looks:
         machine.taken.add(id(node))
@@ -156,7 +156,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         decided = why.unread()
         decided.decided = True
         raise decided
-    after = {name: frame.find(name) for name in alike}
+    after = {name: frame.find(name) for name in same}
     del before
     for path, value in machine.dumped.items():
         if dumped.get(path) is not value:

@@ -35,6 +35,7 @@ from nanolint.tensors.dtypes import (
     FLOAT16,
     FLOAT32,
     FLOAT64,
+    FLOATING,
     UINT8,
     Dtype,
 )
@@ -103,6 +104,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "is_grad_enabled": Native("is_grad_enabled", lambda: machine.card.grad_enabled),
         "equal": Native("torch.equal", lambda x, other: equal(machine, x, other)),
         "is_tensor": Native("is_tensor", lambda value: isinstance(value, Tensor)),
+        "is_floating_point": Native("is_floating_point", lambda x: x.dtype.kind == FLOATING),
         "autocast": _autocast(machine),
         "finfo": Native("finfo", limits),
         "set_float32_matmul_precision": Native("precision", lambda how: _precision(machine, how)),

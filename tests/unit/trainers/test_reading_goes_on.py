@@ -516,3 +516,44 @@ def test_a_size_that_a_file_may_set_is_the_one_without_it(tmp_path: Path, kept: 
     assert ["assuming that a file is not here" in each for each in found["doubts"]] == [True]
     unused = read(tmp_path, before.replace(f"{name} = json", "other = json"))
     assert (unused["trust"], unused["doubts"]) == ("read", [])
+
+
+def test_a_check_of_several_tensors_decides_no_memory(tmp_path: Path) -> None:
+    checked = """
+class Checked(nn.Embedding):
+    def forward(self, x):
+        if torch.any(x < 0) or torch.any(x >= V):
+            raise ValueError("out of range")
+        return super().forward(x)
+model[0] = Checked(V, 64).cuda()
+"""
+    assert is_read(read(tmp_path, after=checked))
+
+
+def test_a_rate_by_tokens_that_the_card_counts_decides_no_memory(tmp_path: Path) -> None:
+    text = SCRIPT.replace(
+        "optimizer.step()",
+        """optimizer.step()
+    tokens += (x >= 0).sum()
+    if tokens < 1000:
+        rate = float(tokens) / 1000
+    else:
+        rate = float(tokens - 1000) / 9000
+    optimizer.param_groups[0]["lr"] = rate""",
+    ).replace("# AFTER", "tokens = 0")
+    found = explained(tmp_path, text, card="rtx-4090")
+    assert (found["trust"], found["doubts"]) == ("read", [])
+
+
+def test_settings_below_the_folder_of_the_project_are_found(tmp_path: Path) -> None:
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "tiny.yaml").write_text("batch: 8\n", encoding="utf-8")
+    before = """
+import yaml
+from pathlib import Path
+path = Path("configs/tiny.yaml")
+if not path.is_absolute():
+    path = Path(__file__).resolve().parent / path
+batch = yaml.safe_load(open(path))["batch"]
+"""
+    assert is_read(read(tmp_path, before))

@@ -360,3 +360,15 @@ def test_a_doubt_about_memory_does_not_hide_a_name_that_is_not_there(
 )
 def test_what_pytorch_takes_is_no_stop(line: str, setup: Setup, tmp_path: Path) -> None:
     assert said(setup, tmp_path, line) == []
+
+
+@pytest.mark.parametrize("wrapper", ["nn.DataParallel", "nn.parallel.DistributedDataParallel"])
+def test_what_the_module_has_that_a_wrapper_holds(
+    wrapper: str, setup: Setup, tmp_path: Path
+) -> None:
+    made = (
+        "class Net(nn.Sequential):\n    def sample(self):\n        return 1\n"
+        f"net = {wrapper}(Net(nn.Embedding(96, 32), nn.Linear(32, 96)).cuda())\nnet.sample()"
+    )
+    (found,) = said(setup, tmp_path, made)
+    assert f"'{wrapper.rpartition('.')[2]}' object has no attribute 'sample'" in found

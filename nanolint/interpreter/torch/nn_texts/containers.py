@@ -25,6 +25,9 @@ class Sequential(Module):
             return Sequential(*list(module_items(self).values())[idx])
         return list(module_items(self).values())[idx]
 
+    def __setitem__(self, idx, module):
+        self.add_module(list(module_items(self))[idx], module)
+
     def append(self, module):
         self.add_module(str(len(self)), module)
         return self
