@@ -2,7 +2,7 @@
 
     python -m validation.first_look CHECKOUTS
 
-``CHECKOUTS`` has a folder ``owner+name`` for each repository at its commit, without data. The
+``CHECKOUTS`` has a folder ``owner/name`` for each repository at its commit, without data. The
 table goes to stdout, a line for each run to stderr. Each is judged for an RTX 4090, cold.
 """
 
@@ -64,7 +64,7 @@ def main(checkouts: Path) -> None:
         counts: Counter[str] = Counter()
         for each in repositories:
             for run in each["runs"]:
-                folder = checkouts / each["repository"].replace("/", "+") / run["folder"]
+                folder = checkouts / each["repository"] / run["folder"]
                 kind, why = outcome(folder, run["line"])
                 counts[kind] += 1
                 print(f"{each['repository']}: {kind}: {why}", file=sys.stderr)

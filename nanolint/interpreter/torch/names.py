@@ -136,6 +136,7 @@ def table(machine: Machine) -> dict[str, Value]:
     compiler: dict[str, Value] = {
         "disable": Native("disable", _disabled),
         "is_compiling": Native("is_compiling", lambda: machine.card.tracer is not None),
+        **{name: Native(name, lambda: None) for name in ("cudagraph_mark_step_begin", "reset")},
     }
     return {
         "torch": Namespace("torch", torch),
