@@ -29,7 +29,7 @@ _TRAINS = re.compile(r"\.backward\s*\(|\bnn\.Module\b|\.add_argument\s*\(|\bTrai
 _IS_PROGRAM = lazily(r"^if\s+__name__\s*==", re.MULTILINE)
 _OWN_LOOP = re.compile(r"\.backward\s*\(|\bTrainer\s*\(")
 # A call of what trains, wherever that is defined: main.py starts the Trainer of trainer.py.
-_STARTS = re.compile(r"[Tt]rain\w*(?:\.\w+)?\s*\(|\.fit\s*\(")
+_STARTS = re.compile(r"[Tt]rain\w*(?:\.\w+)?\s*\(|\.fit\s*\(|CLI\s*\(")
 _DEFINES = lazily(r"\s*(?:def|class|async|from|import)\b|[^#\n]*#")
 _MODE = lazily(r"\.train\s*\(\s*(?:\)|True|False|mode)")  # of a model, as against evaluation
 _IMPORTS = lazily(r"^\s*(?:from|import)\s", re.MULTILINE)

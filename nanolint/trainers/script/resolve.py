@@ -92,7 +92,7 @@ _STEPS = lazily(r"^[^#\n]*\.step\s*\(", re.MULTILINE)
 _LIBRARY = lazily(
     r"^\s*(?:import|from)\s+(?:lightning|pytorch_lightning|transformers|trl)\b", re.MULTILINE
 )
-_FITS = lazily(r"^[^#\n]*(?:\.(?:fit|train)|\bLightningCLI)\s*\(", re.MULTILINE)
+_FITS = lazily(r"^[^#\n]*(?:(?:\.fit|\w*Trainer)\s*\(|\bLightningCLI\s*[()])", re.MULTILINE)
 NEEDED = (Role.MICRO_BATCH, Role.CONTEXT, Role.ACCUMULATION)
 
 

@@ -119,3 +119,12 @@ def test_several_cards_are_not_known(tmp_path: Path, given: str) -> None:
 def test_an_argument_that_is_not_known_is_a_doubt(tmp_path: Path) -> None:
     found = told(tmp_path, "L.Trainer(max_steps=9, gpus=1).fit(Net(), loader())\n")
     assert "gpus" in " ".join(found["doubts"])
+
+
+def test_a_command_line_of_lightning_is_not_passed_over(tmp_path: Path) -> None:
+    text = (
+        "from lightning.pytorch.cli import LightningCLI\n\nclass OwnCLI(LightningCLI):\n    pass\n\n"
+        'if __name__ == "__main__":\n    OwnCLI()\n'
+    )
+    found = explained(tmp_path, text)
+    assert (found["trust"], found["peak"]) == ("unknown", None)
