@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from nanolint.script.machine import Script
 
 TOKENS = 1 << 40  # of a file: more than any run reads
+OF_DATA = TOKENS >> 1  # a size above it comes of that: it is none
 MOST_NUMBERS = 1_000_000
 HEAD = 4096  # numbers of the head of a file, at most
 LOADS = "the data of a data loader"  # of which nothing else is known

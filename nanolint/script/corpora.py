@@ -416,7 +416,8 @@ def moved(
     Raises Unread if it goes to the card and cannot be taken for one.
     """
     for each in (*given, *named.values()):
-        if each is machine.card or (isinstance(each, str) and each.startswith("cuda")):
+        is_number = type(each) is int  # of a card
+        if each is machine.card or is_number or (isinstance(each, str) and each[:4] == "cuda"):
             name = "cuda"
     if not isinstance(owner, Unknown) and name != "cuda":
         return machine.call(plainly, list(given), named)

@@ -32,6 +32,7 @@ from nanolint.script import (
     settings,
     training,
 )
+from nanolint.script.arrays import OF_DATA
 from nanolint.script.compiling import compiler
 from nanolint.script.corpora import Answer
 from nanolint.script.environment import is_demanded
@@ -255,6 +256,7 @@ class Reader(Values):
         listed = list(body)
         for node in listed:
             steps, asked = self.phases.done, len(self.asked)
+            compared = self.made_up.compared
             try:
                 if type(node) is ast.For or type(node) is ast.While:
                     self.step()
@@ -273,7 +275,8 @@ class Reader(Values):
             except AssertionError as error:
                 is_late = self.turns.left and isinstance(node, ast.Assert)
                 if not is_late and not is_demanded(self, node, frame):
-                    if self._is_of_model(node, frame):
+                    is_known = self.made_up.compared == compared
+                    if is_known and self._is_of_model(node, frame):
                         # It follows from the model's sizes and the checkpoint's.
                         certain(error, Cause.CHECK, anywhere=True)
                     raise
@@ -307,7 +310,10 @@ class Reader(Values):
         nodes = list(ast.walk(node))
         names = {each.id for each in nodes if isinstance(each, ast.Name)} - frame.names.keys()
         values = list(frame.names.values())
-        of_tensors = any(isinstance(each, Tensor) for each in values)
+        sizes = [each.shape for each in values if isinstance(each, Tensor)]
+        if any(size > OF_DATA for shape in sizes for size in shape):
+            return False
+        of_tensors = bool(sizes)
         kinds = ast.Compare if of_tensors else (ast.Mod, ast.Is, ast.IsNot)
         is_own = self.builds or (owner is not None and owner.is_module and names <= OF_SIZES)
         asked = {each.attr for each in nodes if isinstance(each, ast.Attribute)}

@@ -20,6 +20,7 @@ from nanolint.run.downloads import ASSUMED
 from nanolint.run.program import BATCH, PASSES
 from nanolint.run.stop import Cause, Line, Stop, quoted
 from nanolint.script import later
+from nanolint.script.arrays import OF_DATA
 from nanolint.script.phases import BEFORE, EVALUATIONS, Finished
 from nanolint.script.reader import MAIN, Reader
 from nanolint.script.settled import settled, symbolic, symbols_of, values_of
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 DECLARES = (ast.Global, ast.Nonlocal)
 FAILURES = (Raised, *CATCHABLE, NotTraced, RecursionError)
+ASSUMES = "assuming"
 MUCH = 2  # a phase with less than half of the peak does not move it
 STEPS = 3  # the state of optimizers is there from the second on; then reserved bytes settle
 
@@ -164,11 +166,16 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     cause, words = cause_of(error), str(error).partition("\n")[0]
     tape, made_up = machine.card.tape, machine.made_up
     assumed = [each for each in tape.assumed if not each.startswith(ASSUMED)]
-    is_plain = is_certain_anywhere(error) or isinstance(error, NameError)
-    doubts = [] if is_plain else [*tape.doubts, *machine.doubts]  # they decide no statement
+    # A doubt about memory decides no statement; one that assumes a batch may.
+    is_plain = is_certain_anywhere(error) and cause is not Cause.CHECK
+    is_plain = is_plain or isinstance(error, NameError)
+    doubts = (*tape.doubts, *machine.doubts)
+    if is_plain:
+        doubts = tuple(each for each in doubts if each.startswith(ASSUMES))
     if assumed or doubts or made_up.is_lost:
         return None
-    if any(made_up.has(int(each)) for each in re.findall(r"\d+", words)):
+    numbers = map(int, re.findall(r"\d+", words))
+    if any(made_up.has(each) or each > OF_DATA for each in numbers):
         return None
     of_kind = "device" not in words and not is_certain_anywhere(error)
     if of_kind and made_up.of_file and not machine.teller.tables:

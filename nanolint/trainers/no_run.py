@@ -9,6 +9,7 @@ from nanolint.errors import Unusable
 from nanolint.run.settled import Options
 from nanolint.trainers.nanogpt.kind import loads_configurator
 from nanolint.trainers.nanogpt.reading import syntax_tree
+from nanolint.trainers.script.outline import SIZES, open_flags
 from nanolint.trainers.script.resolve import why_not
 from nanolint.units import listed
 
@@ -16,11 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# What scripts call the sizes of a batch.
-SIZES = (
-    *("B", "T", "batch_size", "micro_batch_size", "device_batch_size", "total_batch_size"),
-    *("block_size", "seq_len", "sequence_length", "context_length", "max_seq_len", "n_ctx"),
-)
 MOST_SIZES = 3  # that are named
 
 # Trainers that others have written, by what a script imports for them.
@@ -61,29 +57,13 @@ def why_no_run(text: str, path: Path | None = None, options: Options | None = No
         path is not None
         and (why := why_not(text, path.absolute(), options or Options())) is not None
     ):
-        flags = list(_open_flags(nodes))
+        flags = list(open_flags(nodes))
         return f"{why}; the launch line can give {listed(flags)}" if flags else why
     elif _defines_model(nodes):
         trainer = "builds its own model"
     else:
         trainer = "trains in a loop of its own"
     return " and ".join([trainer, *_values(nodes)])
-
-
-def _open_flags(nodes: list[ast.AST]) -> Iterator[str]:
-    """The flags for the sizes of a batch that have no value unless they are given."""
-    for node in nodes:
-        if not isinstance(node, ast.Call) or _called(node) != "add_argument":
-            continue
-        has_value = any(
-            each.arg == "default"
-            and not (isinstance(each.value, ast.Constant) and each.value.value is None)
-            for each in node.keywords
-        )
-        for each in () if has_value else node.args[:1]:
-            flag = each.value if isinstance(each, ast.Constant) else None
-            if isinstance(flag, str) and flag.lstrip("-").replace("-", "_") in SIZES:
-                yield flag
 
 
 def _values(nodes: list[ast.AST]) -> Iterator[str]:

@@ -5,6 +5,7 @@ Of its batches a reading of the whole script tells what following its values doe
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from nanolint.gpus.abilities import has_bfloat16
@@ -20,6 +21,8 @@ from nanolint.trainers.script.passes import NO_STEP
 from nanolint.trainers.script.things import TERMS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from nanolint.gpus.gpu import Gpu
     from nanolint.run.described import Described
     from nanolint.run.equation import Equation
@@ -31,6 +34,12 @@ LENGTHS = (
     *("block_size", "context_length", "max_seq_len", "seq_len", "max_len", "context_window"),
     *("max_seq_length", "sequence_length", "seq_length", "context_size", "n_positions", "n_ctx"),
     *("max_sequence_length", "max_length", "ctx_len"),
+)
+
+# What scripts call the sizes of a batch.
+SIZES = (
+    *("B", "T", "batch_size", "micro_batch_size", "device_batch_size", "total_batch_size"),
+    *("block_size", "seq_len", "sequence_length", "context_length", "max_seq_len", "n_ctx"),
 )
 
 WITHOUT_STEPS = "no optimizer makes a step; nanolint reads or traces a run up to its third"
@@ -123,3 +132,21 @@ def told_of(found: Described) -> frozenset[str]:
     return frozenset(
         key for role, key in ROLES.items() if isinstance(found.roles.get(role), NotKnown)
     )
+
+
+def open_flags(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The flags for the sizes of a batch that have no value unless they are given."""
+    for node in nodes:
+        function = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(function, ast.Attribute) or function.attr != "add_argument":
+            continue
+        assert isinstance(node, ast.Call)
+        has_value = any(
+            each.arg == "default"
+            and not (isinstance(each.value, ast.Constant) and each.value.value is None)
+            for each in node.keywords
+        )
+        for each in () if has_value else node.args[:1]:
+            flag = each.value if isinstance(each, ast.Constant) else None
+            if isinstance(flag, str) and flag.lstrip("-").replace("-", "_") in SIZES:
+                yield flag

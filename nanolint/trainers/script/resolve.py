@@ -29,18 +29,27 @@ from nanolint.run.settled import (
 )
 from nanolint.run.terms import Given, Operation, Surface
 from nanolint.run.trust import Doubt, Subject, ordered
+from nanolint.source.python import python_tree, walked
 from nanolint.source.values import Known, Unknown
 from nanolint.trainers.dotenv import with_dotenv
 from nanolint.trainers.nanogpt.keys import ROLES
 from nanolint.trainers.nanogpt.whole import read_run
 from nanolint.trainers.script import unknown_reasons
 from nanolint.trainers.script.modules import roots_of, source_of
-from nanolint.trainers.script.outline import can_tell, has_outline, of_model, outline_of, told_of
+from nanolint.trainers.script.outline import (
+    can_tell,
+    has_outline,
+    of_model,
+    open_flags,
+    outline_of,
+    told_of,
+)
 from nanolint.trainers.script.reading import read_script
 from nanolint.trainers.script.saved import earlier
 from nanolint.trainers.script.sources import sources
 from nanolint.trainers.script.surroundings import around_of, told
 from nanolint.trainers.script.whole import whole_script
+from nanolint.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -226,7 +235,7 @@ def resolve_script(text: str, path: Path, options: Options, target: Machine | No
         for role, key in ROLES.items()
         if role in found.roles and key_of(found.roles[role]) != key
     }
-    unresolved = tuple(_unresolved(found))
+    unresolved = tuple(_unresolved(found, text))
     if found.refused:
         refusal = Unresolved(LAUNCH_LINE, "; ".join(found.refused), impossible=True)
         return Resolution(None, settings, (refusal,), described=found)
@@ -266,11 +275,14 @@ def _because(found: Resolution, why: NotKnown) -> Resolution:
     return replace(found, unresolved=unresolved)
 
 
-def _unresolved(found: Described) -> Iterator[Unresolved]:
+def _unresolved(found: Described, text: str) -> Iterator[Unresolved]:
     for role in NEEDED:
         term = found.roles.get(role)
         if isinstance(term, NotKnown):
-            yield Unresolved(ROLES[role], str(term), name=f"the {role.value}")
+            is_batch = role is Role.MICRO_BATCH
+            flags = list(open_flags(walked(python_tree(text)))) if is_batch else []
+            way = f"; the launch line can give {listed(flags)}" if flags else ""
+            yield Unresolved(ROLES[role], f"{term}{way}", name=f"the {role.value}")
 
 
 def _doubts(

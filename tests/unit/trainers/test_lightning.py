@@ -123,7 +123,8 @@ def test_an_argument_that_is_not_known_is_a_doubt(tmp_path: Path) -> None:
 
 def test_a_command_line_of_lightning_is_not_passed_over(tmp_path: Path) -> None:
     text = (
-        "from lightning.pytorch.cli import LightningCLI\n\nclass OwnCLI(LightningCLI):\n    pass\n\n"
+        "from lightning.pytorch.cli import LightningCLI\n"
+        "class OwnCLI(LightningCLI):\n    pass\n"
         'if __name__ == "__main__":\n    OwnCLI()\n'
     )
     found = explained(tmp_path, text)

@@ -372,3 +372,23 @@ def test_what_the_module_has_that_a_wrapper_holds(
     )
     (found,) = said(setup, tmp_path, made)
     assert f"'{wrapper.rpartition('.')[2]}' object has no attribute 'sample'" in found
+
+
+@pytest.mark.parametrize("place", ["'cuda'", "0", "torch.cuda.current_device()"])
+def test_how_much_a_text_has_fails_no_check(place: str, setup: Setup, tmp_path: Path) -> None:
+    made = (
+        "class Rows(torch.utils.data.Dataset):\n"
+        "    def __init__(self, text):\n"
+        "        self.text, self.places = text, {c: i for i, c in enumerate(sorted(set(text)))}\n"
+        "    def __len__(self):\n        return len(self.text) - 9\n"
+        "    def __getitem__(self, i):\n"
+        "        row = [self.places[c] for c in self.text[i : i + 9]]\n"
+        "        return torch.tensor(row[:-1], dtype=torch.long)\n"
+        "class Net(nn.Sequential):\n    most = 8\n    def forward(self, x):\n"
+        "        assert x.size(1) <= self.most, 'too long'\n        return super().forward(x)\n"
+        "net = Net(nn.Embedding(96, 32), nn.Linear(32, 96)).cuda()\n"
+        "rows = Rows(open(parser.parse_args().text).read())\n"
+        "for x in torch.utils.data.DataLoader(rows, batch_size=8):\n"
+        f"    net(x.to({place}))\n    break"
+    )
+    assert said(setup, tmp_path, made, "parser.add_argument('--text')") == []
