@@ -148,7 +148,7 @@ class Layers:
             callers = tuple([(module and module.path, line) for module, line, _ in machine.callers])
             lines = (machine.module and machine.module.path, machine.line, callers)
         default = machine.default is card
-        settings = card.half, card.grad_enabled, card.attention_kernels
+        settings = card.half, card.caches_casts, card.grad_enabled, card.attention_kernels
         return *settings, card.awaits_bias_workspace, default, lines
 
     def _watched(self, key: object, x: Tensor, read: Callable[[], Value]) -> Value:

@@ -257,6 +257,7 @@ class Device:
         made.tuned_for = self.tuned_for
         made.allows_tf32 = self.allows_tf32
         made.floats = self.floats
+        made.caches_casts = self.caches_casts
         return made
 
     @property

@@ -15,7 +15,6 @@ VARIATIONS_IN_DOUBT: dict[str, str] = {
             "settings: deterministic",
             "settings: fraction",
             "settings: alloc conf split",
-            "settings: autocast nocache",
         ),
         "settings of all of PyTorch that are not followed",
     ),
