@@ -18,11 +18,10 @@ NAMES = {
 }  # fmt: skip
 # Arguments of Trainer by which nothing on the card changes.
 QUIET = (
-    "barebones", "benchmark", "default_root_dir", "detect_anomaly", "deterministic",
-    "enable_autolog_hparams", "enable_checkpointing", "enable_model_summary",
+    "benchmark", "default_root_dir", "detect_anomaly", "enable_autolog_hparams", "enable_checkpointing", "enable_model_summary",
     "enable_progress_bar", "enable_version_counter", "limit_predict_batches",
     "limit_test_batches", "log_every_n_steps", "logger", "max_time", "min_epochs", "min_steps",
-    "model_registry", "num_nodes", "profiler", "reload_dataloaders_every_n_epochs",
+    "model_registry", "profiler", "reload_dataloaders_every_n_epochs",
     "sync_batchnorm", "use_distributed_sampler",
 )  # fmt: skip
 # Those that it added to a parser, until 2.0.
@@ -67,10 +66,10 @@ class Trainer:
         fast_dev_run=False, max_epochs=None, max_steps=-1, limit_train_batches=None,
         limit_val_batches=None, overfit_batches=0.0, val_check_interval=None,
         check_val_every_n_epoch=1, num_sanity_val_steps=None, accumulate_grad_batches=1,
-        gradient_clip_val=None, gradient_clip_algorithm=None, inference_mode=True, **others,
+        gradient_clip_val=None, gradient_clip_algorithm=None, inference_mode=True, num_nodes=1, **others,
     ):  # fmt: skip
-        for name in others:
-            if name not in QUIET:
+        for name, each in others.items():
+            if name not in QUIET and (not known(each) or each not in (None, False)):
                 doubt(f"the argument {name} of Lightning's Trainer")
         given = (accelerator, strategy, devices, precision, max_steps, accumulate_grad_batches)
         if not all(map(known, given)):
@@ -79,10 +78,12 @@ class Trainer:
         count = len(devices) if isinstance(devices, (list, tuple)) else devices
         if on_card and (cards() if count in ("auto", -1, "-1") else int(count)) > 1:
             refused("Lightning on several cards is not known")
-        if on_card and strategy not in ("auto", None):
+        if on_card and (strategy not in ("auto", None) or num_nodes != 1):
             refused("a strategy of Lightning is not known")
         self.device = torch.device("cuda:0" if on_card else "cpu")
         self.precision = NAMES.get(str(precision), str(precision))
+        if self.precision not in (*AUTOCAST, *OWN, "32-true"):
+            refused("a precision of Lightning is not known")
         if fast_dev_run:
             max_epochs, max_steps, num_sanity_val_steps = 1, int(fast_dev_run), 0
             limit_train_batches = limit_val_batches = int(fast_dev_run)
@@ -101,6 +102,8 @@ class Trainer:
         self.gradient_clip_val = gradient_clip_val
         self.gradient_clip_algorithm = gradient_clip_algorithm
         callbacks = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]
+        if not all(map(known, callbacks)):
+            doubt("what a callback of Lightning does")
         self.callbacks = [each for each in callbacks if known(each) and each is not None]
         self.scaler = torch.amp.GradScaler("cuda") if self.precision == "16-mixed" else None
         self.global_step = self.current_epoch = 0
@@ -179,6 +182,9 @@ class Trainer:
         if datamodule is not None:
             source = datamodule
             datamodule.trainer = self
+            for name in ("transfer_batch_to_device", "on_before_batch_transfer"):
+                if hasattr(datamodule, name):
+                    doubt(f"what {name} of a data module does")
             datamodule.prepare_data()
             datamodule.setup("fit")
         else:

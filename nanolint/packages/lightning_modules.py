@@ -1,10 +1,11 @@
 """Lightning's modules, data modules and callbacks: core/ of 2.6. Read, never run.
 
-``unknown`` makes what is not known, and ``taken`` tells what a function was called with that calls
+``unknown`` makes what is not known, ``known`` tells whether something is, and ``taken`` tells what a function was called with that calls
 the one that asks.
 """
 
 import torch
+from accelerate.utils import send_to_device
 
 
 class Hooks:
@@ -13,7 +14,7 @@ class Hooks:
     def on_event(self, *given, **named):
         pass
 
-    setup = teardown = state_dict = load_state_dict_of_callback = on_event
+    setup = teardown = on_event
     on_fit_start = on_fit_end = on_train_start = on_train_end = on_event
     on_sanity_check_start = on_sanity_check_end = on_exception = on_event
     on_train_epoch_start = on_train_epoch_end = on_event
@@ -31,18 +32,10 @@ class Callback(Hooks):
 
 
 class Shown(Callback):
-    """One that only shows or writes what goes on, or ends it earlier."""
+    """A callback or a logger that only shows or writes what goes on, or ends it earlier."""
 
     def __getattr__(self, name):
-        return unknown(f"{name} of a callback of Lightning")
-
-
-class Logger:
-    def __init__(self, *given, **named):
-        pass
-
-    def __getattr__(self, name):
-        return unknown(f"{name} of a logger of Lightning")
+        return unknown(f"{name} of a callback or a logger of Lightning")
 
 
 class AttributeDict:
@@ -140,8 +133,8 @@ class LightningModule(torch.nn.Module, Hooks, WithHyperparameters):
         trainer = self.trainer
         if trainer is None:
             return
-        if hasattr(value, "compute"):
-            return  # a metric of torchmetrics
+        if not known(value) or hasattr(value, "compute"):
+            return  # a metric of torchmetrics, or of one
         is_training = trainer.logs_steps
         on_step = is_training if on_step is None else on_step
         on_epoch = not is_training if on_epoch is None else on_epoch
@@ -187,7 +180,10 @@ class LightningModule(torch.nn.Module, Hooks, WithHyperparameters):
         optimizer.zero_grad()
 
     def lr_scheduler_step(self, scheduler, metric):
-        scheduler.step()
+        if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
+            scheduler.step(unknown("the metric of a schedule"))
+        else:
+            scheduler.step()
 
     def on_validation_model_zero_grad(self):
         self.zero_grad()
@@ -198,20 +194,12 @@ class LightningModule(torch.nn.Module, Hooks, WithHyperparameters):
     on_after_batch_transfer = on_before_batch_transfer
 
     def transfer_batch_to_device(self, batch, device, dataloader_idx):
-        return moved(batch, device)
+        return send_to_device(batch, device)
 
     def freeze(self):
         for each in self.parameters():
             each.requires_grad = False
         self.eval()
-
-
-def moved(value, device):
-    if isinstance(value, dict):
-        return {name: moved(each, device) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)([moved(each, device) for each in value])
-    return value.to(device) if hasattr(value, "to") else value
 
 
 def is_overridden(method_name, instance, parent=None):

@@ -39,7 +39,7 @@ def _made(machine: Script) -> dict[str, Namespace]:
     modules = training.read_text(machine, "lightning_modules.py", "lightning", given).names
     found = training.read_text(machine, "lightning.py", "lightning", modules).names
     callbacks = dict.fromkeys(SHOWN, found["Shown"]) | {"Callback": found["Callback"]}
-    loggers = dict.fromkeys(LOGGERS, found["Logger"])
+    loggers = dict.fromkeys(LOGGERS, found["Shown"])
     made: dict[str, Namespace] = {}
     for name in NAMES:
         of_callbacks = Namespace(f"{name}.callbacks", callbacks)

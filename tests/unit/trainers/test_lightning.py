@@ -129,3 +129,38 @@ def test_a_command_line_of_lightning_is_not_passed_over(tmp_path: Path) -> None:
     )
     found = explained(tmp_path, text)
     assert (found["trust"], found["peak"]) == ("unknown", None)
+
+
+@pytest.mark.parametrize(
+    "given", ["deterministic=True", "callbacks=[unheard.Averages()]", "plugins=[1]"]
+)
+def test_what_may_take_other_memory_is_a_doubt(tmp_path: Path, given: str) -> None:
+    script = f"import unheard\nL.Trainer(devices=1, max_steps=9, {given}).fit(Net(), loader())\n"
+    found = told(tmp_path, script)
+    assert (found["trust"], found["peak"] is not None) == ("doubted", True)
+
+
+@pytest.mark.parametrize("given", ["precision='transformer-engine'", "num_nodes=2"])
+def test_other_precisions_and_nodes_are_not_known(tmp_path: Path, given: str) -> None:
+    found = told(tmp_path, f"L.Trainer(devices=1, max_steps=9, {given}).fit(Net(), loader())\n")
+    assert found["peak"] is None
+
+
+def test_a_metric_or_a_schedule_that_waits_for_one_stops_nothing(tmp_path: Path) -> None:
+    own = """
+import torchmetrics
+class Measured(Net):
+    def __init__(self):
+        super().__init__()
+        self.right = torchmetrics.Accuracy(task="multiclass", num_classes=1000)
+    def training_step(self, batch, batch_idx):
+        self.log("right", self.right(torch.zeros(1), torch.zeros(1)))
+        self.kept = len(self.state_dict())
+        return self.loss(batch)
+    def configure_optimizers(self):
+        optimizer = torch.optim.AdamW(self.parameters(), lr=1e-3)
+        plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": plateau, "monitor": "loss"}}
+"""
+    script = f"{own}\nL.Trainer(devices=1, max_epochs=2).fit(Measured(), loader())\n"
+    assert told(tmp_path, script)["peak"] is not None
