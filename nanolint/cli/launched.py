@@ -163,7 +163,13 @@ def _line_of(launch: Launch) -> LaunchLine:
 
     line = read_line(launch.arguments, launch.environment, launch.script_end)
     at = line.end if launch.added_at is None else launch.added_at
-    return replace(line, end=at, added=launch.added, is_module=launch.is_module)
+    return replace(
+        line,
+        end=at,
+        added=launch.added,
+        is_module=launch.is_module,
+        is_whole=line.unknown is None,
+    )
 
 
 def script_near(around: Path, path: str) -> str | None:

@@ -2,7 +2,8 @@
 
 ``words`` are the launch line's flags in their order, each a name and a value; the names of words
 without dashes are ``alone`` and the word. ``own_words`` are those that a parser is given in their place, None if they
-are the launch line's. ``put`` are attributes and values that count more than any word. What it finds is an object of ``Arguments``.
+are the launch line's. ``is_whole``: the launch line has no other words.
+``put`` are attributes and values that count more than any word. What it finds is an object of ``Arguments``.
 """
 
 
@@ -32,6 +33,7 @@ class ArgumentParser:
         if dest is None:
             dest = first.lstrip("-").replace("-", "_")
         options["dest"] = dest
+        options["title"] = "/".join(names)
         if not first.startswith("-"):
             self.places.append(options)
         for name in names:
@@ -77,7 +79,10 @@ class ArgumentParser:
             parser, word = self.commands.chosen(self, words if own is None else own, taken, found)
             if parser is not None:
                 return parser.parse_known_args(args, found, (*taken, word))
+        every = {}
         for options in self.flags.values():
+            every.setdefault(options["dest"], options)
+        for options in every.values():
             default = self.default_of(options)
             kind = options.get("type")
             if isinstance(default, str) and kind is not None:
@@ -115,6 +120,14 @@ class ArgumentParser:
                     else:
                         setattr(found, dest, value)
                         said.append(dest)
+        missing = []
+        for options in every.values():
+            is_untold = options["dest"] not in said and options.get("default") is None
+            may_be_said = words and options in self.places  # a flag of no value stands before it
+            if is_untold and self.requires(options) and not may_be_said:
+                missing.append(options["title"])
+        if missing and is_whole and own is None:
+            self.error("the following arguments are required: " + ", ".join(missing))
         parsed(found, said)
         return found, left
 

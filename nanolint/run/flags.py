@@ -64,6 +64,7 @@ class LaunchLine:
     alone: tuple[str, ...] = ()  # words that are no flag, no value of one, and set nothing
     before: tuple[Before, ...] = ()  # what the same text starts before it
     is_module: bool = False  # python -m package.script
+    is_whole: bool = False  # there is such a line, and it has no other words
 
     def with_flag(self, flag: str, value: object) -> str:
         """What is put at ``end`` for a flag."""

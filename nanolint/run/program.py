@@ -101,8 +101,9 @@ class ReadScript:
     the fields of the run that its text does not say and its reading tells. ``loaded``
     is what it reads of a checkpoint that it goes on from; ``saved`` are settings in it by their
     names, where it is taken for one that a run of these settings made. ``cards`` is how many the
-    machine has, None if nobody says it. ``is_module``: ``python -m`` starts it. ``widest``:
-    vocabularies that are not here are as large as any.
+    machine has, None if nobody says it. ``is_module``: ``python -m`` starts it. ``is_whole``: its
+    launch line is known, and has no other words. ``widest``: vocabularies that are not here are as
+    large as any.
     """
 
     modules: tuple[SourceText, ...]
@@ -122,6 +123,7 @@ class ReadScript:
     saved: tuple[tuple[str, Plain], ...] = ()
     cards: int | None = None
     is_module: bool = False
+    is_whole: bool = False
     older_transformers: str | None = None  # that a file of the project asks for, with its name
     widest: bool = False
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from nanolint.interpreter.certain import certain
 from nanolint.interpreter.values import Namespace, Native, Unknown, silent
 from nanolint.run.program import ALONE
+from nanolint.run.stop import Cause
 from nanolint.script.executing import known
 from nanolint.script.training import read_text
 
@@ -23,6 +25,7 @@ def argparse(machine: Script, arguments: Value) -> Namespace:
     given: dict[str, Value] = {
         "Arguments": arguments,
         "words": known(machine.around.words),
+        "is_whole": machine.around.is_whole,
         "put": known(machine.around.put),
         "own_words": Native("own_words", partial(own_words, machine), plain=False),
         "alone": ALONE,
@@ -57,7 +60,7 @@ def click(machine: Script, argparse: Namespace) -> Namespace:
 def _parsed(machine: Script, found: Instance, said: list[str]) -> None:
     """Note what a parser found; whoever starts the script may give what has no default."""
     machine.flags.parsed(found, said)
-    machine.presumes |= any(
+    machine.presumes |= not machine.around.is_whole and any(
         not value and not isinstance(value, Unknown) and name not in said
         for name, value in found.attributes.items()
     )
@@ -87,6 +90,8 @@ def own_words(machine: Script, given: Value) -> Value:
 def refuses(machine: Script, why: Value) -> Value:
     """``parser.error``: the words are not taken, so that nothing after it is done."""
     said = why if isinstance(why, str) else "a text that only the run has"
+    if machine.around.is_whole:
+        raise certain(SystemExit(f"error: {said}"), Cause.CHECK)
     error = machine.unread(f"it takes no such launch line: {said}")
     error.decided = True
     raise error

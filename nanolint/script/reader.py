@@ -216,7 +216,7 @@ class Reader(Values):
 
     @property
     def may_be_started_otherwise(self) -> bool:
-        typed = self.around.words or self.around.assigned
+        typed = self.around.is_whole or self.around.words or self.around.assigned
         here = [each.text for each in self._sources.values() if each.path == self.place.path]
         asks = not typed and any("sys.argv" in each for each in here)
         return bool(self.presumes or self.made_up.compared or asks)

@@ -165,14 +165,15 @@ def _stop(machine: Reader, error: BaseException, program: ReadScript) -> Stop | 
     """How the program fails; None if that may rest on what is not known."""
     cause, words = cause_of(error), str(error).partition("\n")[0]
     tape, made_up = machine.card.tape, machine.made_up
-    assumed = [each for each in tape.assumed if not each.startswith(ASSUMED)]
     # A doubt about memory decides no statement; one that assumes a batch may.
     is_plain = is_certain_anywhere(error) and cause is not Cause.CHECK
     is_plain = is_plain or isinstance(error, NameError)
-    doubts = (*tape.doubts, *machine.doubts)
+    doubts = [each for each in tape.assumed if not each.startswith(ASSUMED)]
+    doubts += [*tape.doubts, *machine.doubts]
     if is_plain:
-        doubts = tuple(each for each in doubts if each.startswith(ASSUMES))
-    if assumed or doubts or made_up.is_lost:
+        doubts = [each for each in doubts if each.startswith(ASSUMES)]
+    is_nowhere = type(error) is NameError  # whichever way leads there
+    if doubts or (made_up.is_lost and not is_nowhere):
         return None
     numbers = map(int, re.findall(r"\d+", words))
     if any(made_up.has(each) or each > OF_DATA for each in numbers):
@@ -282,6 +283,7 @@ def around(program: ReadScript, run: Run, gpu: Gpu | None, device: Device) -> Su
         saved=program.saved,
         cards=program.cards,
         is_module=program.is_module,
+        is_whole=program.is_whole,
         older_transformers=program.older_transformers,
         widest=program.widest,
     )

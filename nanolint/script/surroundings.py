@@ -34,7 +34,8 @@ class Surroundings:
     one that is compiled. ``last_step`` is the number of the last step, if that is known.
     ``refuses_float8`` is why the card has no products of 8-bit numbers. ``loaded`` is what is read
     of a checkpoint. ``cards`` is how many the machine has, None if nobody says it. ``is_module``:
-    ``python -m`` starts the script. ``widest``: vocabularies that are not here are as large as any.
+    ``python -m`` starts the script. ``is_whole``: its launch line is known, and has no other words.
+    ``widest``: vocabularies that are not here are as large as any.
     """
 
     words: tuple[tuple[str, Plain | NotKnown], ...]
@@ -56,6 +57,7 @@ class Surroundings:
     saved: tuple[tuple[str, Plain], ...] = ()
     cards: int | None = None
     is_module: bool = False
+    is_whole: bool = False
     older_transformers: str | None = None  # that a file of the project asks for, with its name
     widest: bool = False
 

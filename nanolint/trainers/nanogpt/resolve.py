@@ -181,7 +181,13 @@ def resolve(
     if whole is not None and whole.run is not None:
         assert isinstance(whole.run.program, ReadScript)
         told = alone(options, world_size)
-        program = replace(whole.run.program, is_module=options.line.is_module, variables=told)
+        line = options.line
+        program = replace(
+            whole.run.program,
+            is_module=line.is_module,
+            is_whole=line.is_whole,
+            variables=told,
+        )
         whole = replace(whole, run=replace(whole.run, program=program))
     return replace(found, read=whole)
 

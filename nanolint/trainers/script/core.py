@@ -140,7 +140,7 @@ class Around:
     ``changes`` are values put on top, by the names that people call them: ``--set DEPTH=12``.
     ``before`` are the runs before it, None where nothing is taken from any; ``saved`` is what they
     have written; ``saver`` says what would write what is not there, and how to say with what.
-    ``is_module``: ``python -m`` starts it. ``older_transformers`` says which file of the project
+    ``is_module``: ``python -m`` starts it. ``is_whole``: its launch line is known. ``older_transformers`` says which file of the project
     asks for an older release than the known one.
     """
 
@@ -160,6 +160,7 @@ class Around:
     saved: tuple[Saved, ...] = ()
     saver: str = ""
     is_module: bool = False
+    is_whole: bool = False
     older_transformers: str | None = None
 
     @property

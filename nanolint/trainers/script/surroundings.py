@@ -57,6 +57,7 @@ def around_of(path: Path, options: Options, gpu: Gpu | None, world_size: int) ->
         changes=changes,
         vocabulary=vocabulary,
         is_module=line.is_module,
+        is_whole=line.is_whole,
         older_transformers=options.older_transformers,
         before=tuple(_earlier(each, options, gpu) for each in line.before),
     )

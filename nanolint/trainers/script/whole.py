@@ -82,6 +82,7 @@ def whole_script(
         put=tuple((each.name, follows.get(each.given, each.value)) for each in described.put),
         vocabulary=vocabulary if isinstance(vocabulary, int) else None,
         is_module=around.is_module,
+        is_whole=around.is_whole,
         older_transformers=around.older_transformers,
         files=tuple(_files(texts.values(), path)),
         fresh=starts_afresh(path),

@@ -447,7 +447,7 @@ assert args.kind == "a"
 V, batch = args.words, args.rows"""
 
 
-@pytest.mark.parametrize(("words", "is_read"), [(["8", "512"], True), (["8"], False), ([], False)])
+@pytest.mark.parametrize(("words", "is_read"), [(["8", "512"], True), (["8"], False)])
 def test_words_without_dashes_fill_places_in_order(
     tmp_path: Path, words: list[str], is_read: bool
 ) -> None:
@@ -456,6 +456,40 @@ def test_words_without_dashes_fill_places_in_order(
     assert not is_read or found["peak"]["allocated_bytes"] == PEAK
     reasons = " ".join(each["reason"] for each in found["unresolved"])
     assert "raises" not in reasons  # what it is not told is no failure
+
+
+REQUIRED = """import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("-n", "--name", required=True)
+parser.add_argument("--words", type=int)
+args = parser.parse_args()
+if args.words is None:
+    raise ValueError("no words")
+V, batch = args.words, 8"""
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "said"),
+    [
+        (REQUIRED, ["--words=512"], "the following arguments are required: -n/--name"),
+        (REQUIRED, ["-n", "a"], "ValueError: no words"),
+        (REQUIRED, ["-n", "a", "--words", "512"], None),
+        (PLACES, [], "the following arguments are required: rows, words"),
+    ],
+)
+def test_a_launch_line_that_a_script_does_not_take_is_an_error(
+    tmp_path: Path, before: str, words: list[str], said: str | None
+) -> None:
+    found = started(tmp_path, SCRIPT.replace("# BEFORE", before), "", *words)
+    if said is None:
+        assert is_read(found, PEAK)
+    else:
+        assert said in found["unresolved"][0]["reason"]
+
+
+def test_without_a_launch_line_somebody_may_give_what_a_script_requires(tmp_path: Path) -> None:
+    found = read(tmp_path, before=REQUIRED)
+    assert found["unresolved"][0]["reason"].startswith("nanolint cannot read the script")
 
 
 def test_a_module_has_all_methods_of_modules(tmp_path: Path) -> None:
