@@ -287,6 +287,7 @@ class Interpreter(Machine):
         tree = parsed(source.text)
         if tree is None:
             raise Unread("no Python that is known", Place(source.path, 1))
+        module.names["__doc__"] = ast.get_docstring(tree, clean=False)
         before = self.module, self.line
         self.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
         self.module, self.line = before

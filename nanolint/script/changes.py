@@ -103,9 +103,15 @@ def filled(node: ast.stmt) -> tuple[ast.Subscript, ...]:
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target, value = node.targets[0], node.value
         value = value.operand if isinstance(value, ast.UnaryOp) else value
-        if isinstance(target, ast.Subscript) and isinstance(value, ast.Constant):
-            return (target,) if isinstance(value.value, (int, float)) else ()
+        is_number = isinstance(value, ast.Constant) and isinstance(value.value, (int, float))
+        if isinstance(target, ast.Subscript) and (is_number or _is_worked_out(value)):
+            return (target,)
     return ()
+
+
+def _is_worked_out(node: ast.expr) -> bool:
+    """``math.exp(x)``, ``float(x)``: a number of Python's."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("math.", "float"))
 
 
 @of_node

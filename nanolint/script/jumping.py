@@ -19,9 +19,9 @@ from nanolint.interpreter.values import Instance, Unknown, Unread
 from nanolint.interpreter.watched import Index
 from nanolint.script.carried import Carried, set_first
 from nanolint.script.changes import called, changed, changed_of, stored
-from nanolint.script.flows import written
-from nanolint.script.reaching import forget_all, holds_card, rebind, trains
-from nanolint.source.python import of_node
+from nanolint.script.flows import NONE, asked, written
+from nanolint.script.reaching import forget_all, holds_card, reaches_card, rebind, trains
+from nanolint.source.python import nodes, of_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,6 +122,56 @@ def _counters(node: ast.stmt) -> tuple[str, ...]:
     """The names that a loop works out from themselves: ``count += 1``."""
     counted = (each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign))
     return tuple(dict.fromkeys(each.id for each in counted if isinstance(each, ast.Name)))
+
+
+def only_stops(machine: Script, node: ast.If, frame: Frame) -> bool:
+    """Whether all that a branch does is to ask for the end of the loop that trains, such as
+    ``if elapsed > limit: stop_at = step``.
+
+    The run is read as one that nobody stops: what the loop does at its end it does in that one too,
+    and it ends no later.
+    """
+    if not machine.turns.courses or node.orelse:
+        return False
+    loop = machine.turns.courses[-1].node
+    if node not in nodes(loop) or any(reaches_card(machine, each, frame) for each in node.body):
+        return False
+    within = [each for each in nodes(loop) if isinstance(each, ast.stmt)]
+    told = _told_by(machine, node, within)
+    asking = [each for each in within if told & _asked(each)]
+    ends = [
+        each
+        for each in asking
+        if each is loop or (isinstance(each, ast.If) and machine.turns.ends(each))
+    ]
+    return bool(ends) and all(
+        each in ends or _is_read(machine, each) or not reaches_card(machine, each, frame)
+        for each in asking
+    )
+
+
+def _told_by(machine: Script, node: ast.If, within: list[ast.stmt]) -> frozenset[str]:
+    """The names that a branch sets, and all that follows from them in the statements of a loop."""
+    told, before = frozenset(stored(node)), NONE
+    while told != before:
+        before = told
+        for each in within:
+            is_choice = isinstance(each, ast.If) and not _is_read(machine, each)
+            if (is_choice or isinstance(each, ast.Assign)) and told & _asked(each):
+                told |= frozenset(stored(each))
+    return told
+
+
+def _asked(node: ast.stmt) -> frozenset[str]:
+    """The names that a statement asks for, without those that its body does."""
+    if isinstance(node, (ast.If, ast.While)):
+        return asked(node.test)
+    return NONE if hasattr(node, "body") else asked(node)
+
+
+def _is_read(machine: Script, node: ast.stmt) -> bool:
+    """Whether it is a branch that other turns take as well."""
+    return isinstance(node, ast.If) and not node.orelse and id(node) in machine.taken
 
 
 STATEMENTS = (ast.Assign, ast.AugAssign, ast.If, ast.Pass)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from nanolint.interpreter.exceptions import CATCHABLE, let_go
 from nanolint.interpreter.values import CONTENTS, Unknown, Unread
 from nanolint.interpreter.watched import Size
-from nanolint.script import alike, checked, finite
+from nanolint.script import alike, checked, finite, jumping
 from nanolint.script.changes import filled, jumps, leaves, stored
 from nanolint.script.deciding import Branch
 from nanolint.script.files import EXISTS
@@ -124,7 +124,7 @@ def branch(machine: Script, node: ast.If, frame: Frame) -> object:
         if not is_tensor:
             checked.learn(machine, node.test, frame, holds=not ending)
         return machine.execute(node.orelse if ending else node.body, frame)
-    if finite.makes_anew(node):
+    if finite.makes_anew(node) or jumping.only_stops(machine, node, frame):
         return machine.execute(node.orelse, frame)
     if _may_return(machine, node, frame):
         machine.at_most.append(

@@ -162,11 +162,11 @@ class Reader(Values):
         """Reads the script. Raises Finished after the last step, Unread if it cannot."""
         source = self._sources[MAIN]
         names: dict[str, Value] = {"__name__": MAIN, "__file__": source.path}
-        names |= {"__doc__": None, "__package__": None}
-        module = self.imported[MAIN] = Namespace(MAIN, names, source.path)
         tree = parsed(source.text)
         if tree is None:
             raise Unread("no Python that is known", Place(source.path, 1))
+        names |= {"__doc__": ast.get_docstring(tree, clean=False), "__package__": None}
+        module = self.imported[MAIN] = Namespace(MAIN, names, source.path)
         try:
             self.execute(tree.body, Frame(module, module.names, kind=Kind.MODULE))
         except TrainsAgain:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # Operations that a number takes part in, whatever it is, without and with an underscore.
 WITH_NUMBERS = frozenset({"add", "sub", "mul", "div", "multiply", "divide", "true_divide", "lerp"})
+SCALES = frozenset({"alpha", "beta", "value"})  # options that a tensor is multiplied with
 OF_ANY_VALUE = frozenset({"ignore_index"})  # numbers that no memory hangs on; each has a default
 
 
@@ -78,7 +79,13 @@ def operation(
         words = f"{name.rpartition('.')[2]}() got an unexpected keyword argument '{each}'"
         raise certain(TypeError(words), Cause.ARGUMENT)
     arguments = _without_turns(name, arguments)
-    options.update({key: _sized(each) for key, each in options.items() if type(each) in SIZES})
+    for key, each in options.items():
+        if type(each) in SIZES:
+            options[key] = (
+                unnoted(each) if key in SCALES and type(each) in COUNTED else _sized(each)
+            )
+        elif key in SCALES and isinstance(each, Real):
+            options[key] = ANY
     for number in OF_ANY_VALUE & options.keys():
         if isinstance(options[number], Unknown):
             del options[number]

@@ -6,6 +6,7 @@ What ``torch.jit.script`` is given is read as it runs without it, in doubt.
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nanolint.interpreter.torch import attention_settings, constructors, functions, pytree
@@ -39,13 +40,15 @@ from nanolint.tensors.dtypes import (
     UINT8,
     Dtype,
 )
+from nanolint.tensors.layout import normalized
 from nanolint.tensors.names import EINOPS, FUNCTIONAL, FUNCTIONS, LINALG
 from nanolint.tensors.ops.creation import zeros
 from nanolint.tensors.ops.linear import linear
 from nanolint.tensors.ops.linear_cross_entropy import CHUNKED, linear_cross_entropy
+from nanolint.tensors.ops.reductions import reduced
 from nanolint.tensors.parameter import Parameter
 from nanolint.tensors.role import role
-from nanolint.tensors.tensor import Tensor
+from nanolint.tensors.tensor import Tensor, empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -103,6 +106,7 @@ def table(machine: Machine) -> dict[str, Value]:
         ),
         "is_grad_enabled": Native("is_grad_enabled", lambda: machine.card.grad_enabled),
         "equal": Native("torch.equal", lambda x, other: equal(machine, x, other)),
+        "quantile": Native("torch.quantile", partial(_quantile, machine)),
         "is_tensor": Native("is_tensor", lambda value: isinstance(value, Tensor)),
         "is_floating_point": Native("is_floating_point", lambda x: x.dtype.kind == FLOATING),
         "autocast": _autocast(machine),
@@ -206,6 +210,16 @@ def _disabled(function: Value = None, *_: Value, **__: Value) -> Value:
 def _decorating(machine: Machine, manager: Manager, function: tuple[Value, ...]) -> Value:
     """``@torch.no_grad`` without parentheses."""
     return machine.decorate(manager, function[0]) if function else manager
+
+
+def _quantile(
+    machine: Machine, x: Tensor, q: Value, dim: int | None = None, keepdim: bool = False
+) -> Tensor:
+    """``torch.quantile`` on the host. Raises Unread for one on the card, which sorts."""
+    if x.device is not machine.host or isinstance(q, Tensor):
+        raise machine.unread("torch.quantile is not known")
+    over = range(x.ndim) if dim is None else (normalized(dim, x.ndim),)
+    return empty(x.device, reduced(x.shape, over, keepdim), x.dtype, x.role)
 
 
 def _precision(machine: Machine, how: Value) -> None:

@@ -140,8 +140,9 @@ class Around:
     ``changes`` are values put on top, by the names that people call them: ``--set DEPTH=12``.
     ``before`` are the runs before it, None where nothing is taken from any; ``saved`` is what they
     have written; ``saver`` says what would write what is not there, and how to say with what.
-    ``is_module``: ``python -m`` starts it. ``is_whole``: its launch line is known. ``older_transformers`` says which file of the project
-    asks for an older release than the known one.
+    ``is_module``: ``python -m`` starts it. ``is_whole``: its launch line is known, and has no other
+    words. ``older_transformers`` says which file of the project asks for an older release than the
+    known one.
     """
 
     world_size: int = 1

@@ -591,3 +591,51 @@ if not path.is_absolute():
 batch = yaml.safe_load(open(path))["batch"]
 """
     assert is_read(read(tmp_path, before))
+
+
+LIMITED = """import time
+import torch
+
+model = torch.nn.Linear(256, 256).cuda()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+started = time.perf_counter()
+stop_at, rows, step = None, 64, 0
+while True:
+    last_step = step == 3000 or (stop_at is not None and step >= stop_at)
+    if last_step or step % 1000 == 0:
+        model.eval()
+        with torch.no_grad():
+            y = model(torch.randn(4096, 256, device="cuda"))
+        model.train()
+    if last_step:
+        break
+    x = torch.randn(rows, 256, device="cuda")
+    momentum = 0.85 + 0.1 * min(step / 500, 1.0)
+    kept = torch.zeros_like(model.weight).add(model.weight.detach(), alpha=momentum)
+    loss = model(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    step += 1
+    if stop_at is None and time.perf_counter() - started > 600:
+        # BODY
+"""
+
+
+def test_a_limit_of_time_ends_the_run_as_its_last_step_does(tmp_path: Path) -> None:
+    limited = LIMITED.replace("# BODY", "stop_at = step")
+    endless = LIMITED[: LIMITED.index("    if stop_at is None")]
+    found, other = (explained(tmp_path, each, card="rtx-4090") for each in (limited, endless))
+    assert (found["trust"], found["doubts"]) == ("read", [])
+    assert found["peak"] == other["peak"]
+
+
+@pytest.mark.parametrize("body", ["rows = 4096", "stop_at, rows = step, 4096"])
+def test_a_limit_of_time_that_does_more_is_no_end(tmp_path: Path, body: str) -> None:
+    found = explained(tmp_path, LIMITED.replace("# BODY", body), card="rtx-4090")
+    assert found["trust"] != "read"
+
+
+def test_a_script_knows_its_docstring(tmp_path: Path) -> None:
+    text = '"""Trains."""' + SCRIPT.replace("# BEFORE", "name = __doc__.split()[0]")
+    assert is_read(explained(tmp_path, text, card="rtx-4090"))
