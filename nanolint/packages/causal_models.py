@@ -2,7 +2,7 @@
 
 transformers/cache_utils.py, masking_utils.py, integrations/sdpa_attention.py, loss/loss_utils.py.
 ``doubt`` takes what is not known, ``doubt_above`` what can only take less, ``used`` whether the
-project asks for an older release; ``refused`` ends the reading; ``published`` has the sizes of GPT-2's checkpoints, whose state is ``kept``.
+project asks for an older release; ``refused`` ends the reading; ``published`` has the settings of checkpoints, whose state is ``kept``.
 """
 
 import torch
@@ -12,8 +12,9 @@ from torch.utils.checkpoint import checkpoint
 
 
 OF_MODEL = ("dtype", "torch_dtype", "attn_implementation")
+ON_CARD = ("auto", "cuda", "cuda:0", 0, {"": 0}, {"": "cuda"}, {"": "cuda:0"})  # the only one
 OF_LOADING = (
-    *OF_MODEL, "cache_dir", "config", "local_files_only", "revision", "token", "use_safetensors",
+    *OF_MODEL, "device_map", "cache_dir", "config", "local_files_only", "revision", "token", "use_safetensors",
     "low_cpu_mem_usage", "trust_remote_code",
 )  # fmt: skip
 
@@ -162,12 +163,21 @@ class LibraryModel(PreTrainedModel):
 
     @classmethod
     def from_pretrained(cls, name, *others, **named):
-        is_plain = not others and all(each in OF_LOADING for each in named)
-        if published(name) is None or not is_plain or cls.model_type != "gpt2":
+        found = published(name)
+        if found is None or others or cls.model_type != found[0]:
             return unknown(f"the checkpoint {name!r}")
-        config = named.get("config") or GPT2Config.from_pretrained(name)
+        for each in named:
+            if each not in OF_LOADING:
+                return unknown(f"{each} of from_pretrained")
+        config = named.get("config") or CONFIGS[found[0]].from_pretrained(name)
         of_model = {each: named[each] for each in named if each in OF_MODEL}
+        kind = of_model.get("dtype") or of_model.pop("torch_dtype", None) or "auto"
+        of_model["dtype"] = found[1]["dtype"] if kind == "auto" else kind
         made = cls._from_config(config, **of_model).eval()
+        if named.get("device_map") is not None:
+            if named["device_map"] not in ON_CARD or cards() != 1:
+                refused("a device_map over several devices is not known")
+            load_on_card(made)
         made.is_published = True
         return made
 
@@ -270,7 +280,17 @@ class Trunk(LibraryModel):
         return use_cache and not checkpointed
 
 
-MODELS = {}  # by the type in a config
+def load_on_card(model):
+    """As caching_allocator_warmup of transformers/modeling_utils.py: room for all, then each."""
+    nbytes = sum(each.numel() * each.element_size() for each in model.parameters())
+    room = torch.empty(nbytes // 2, dtype=torch.float16, device="cuda")
+    del room
+    model.to("cuda")
+
+
+MODELS, CONFIGS = {}, {}  # by the type in a config
+for cls in (GPT2Config, LlamaConfig, Qwen2Config, Qwen3Config):
+    CONFIGS[cls.model_type] = cls
 
 
 class Registry:
@@ -282,7 +302,8 @@ class Registry:
 class AutoConfig(Registry):
     @staticmethod
     def from_pretrained(name, *others, **named):
-        return GPT2Config.from_pretrained(name, *others, **named)
+        kind = (published(name) or ["gpt2"])[0]
+        return CONFIGS[kind].from_pretrained(name, *others, **named)
 
     @staticmethod
     def for_model(model_type, *others, **named):
@@ -298,4 +319,5 @@ class AutoModelForCausalLM(Registry):
 
     @staticmethod
     def from_pretrained(name, *others, **named):
-        return MODELS["gpt2"].from_pretrained(name, *others, **named)
+        kind = (published(name) or ["gpt2"])[0]
+        return MODELS[kind].from_pretrained(name, *others, **named)

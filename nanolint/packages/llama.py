@@ -184,6 +184,7 @@ class LlamaModel(Trunk):
 
 class LlamaForCausalLM(CausalModel):
     base_model_prefix = "model"
+    model_type = "llama"
 
     def __init__(self, config):
         super().__init__(config)
@@ -193,11 +194,11 @@ class LlamaForCausalLM(CausalModel):
 
 
 class Qwen2ForCausalLM(LlamaForCausalLM):
-    pass
+    model_type = "qwen2"
 
 
 class Qwen3ForCausalLM(LlamaForCausalLM):
-    pass
+    model_type = "qwen3"
 
 
 MODELS["llama"] = LlamaForCausalLM

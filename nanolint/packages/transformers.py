@@ -2,7 +2,7 @@
 
 As transformers/configuration_utils.py, modeling_utils.py, activations.py and modeling_outputs.py
 have it. ``doubt`` takes what is not known, ``refused`` ends the reading;
-``published`` has the sizes of GPT-2's checkpoints. The models that it brings are in
+``published`` has the settings of checkpoints. The models that it brings are in
 causal_models.py.
 """
 
@@ -66,11 +66,10 @@ class ModelConfig(PretrainedConfig):
 
     @classmethod
     def from_pretrained(cls, name, *others, **named):
-        sizes = published(name)
-        if sizes is None or others or cls.model_type != "gpt2":
+        found = published(name)
+        if found is None or others or cls.model_type != found[0]:
             return unknown(f"the config of {name!r}")
-        layers, heads, width = sizes
-        return cls(**{"n_layer": layers, "n_head": heads, "n_embd": width, **named})
+        return cls(**{**found[1], "name_or_path": name, **named})
 
     @classmethod
     def from_json_file(cls, path):

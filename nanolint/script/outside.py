@@ -25,6 +25,7 @@ from nanolint.script import (
     stand_ins,
     tokenizers,
     training,
+    transformers,
 )
 from nanolint.script.asked_card import free_on, name_of
 from nanolint.script.environment import environment_of
@@ -110,6 +111,7 @@ def table(machine: Script) -> dict[str, Value]:
             },
         ),
         **lightning.table(machine),
+        **_later(machine, "peft.py", "peft", transformers.told(machine)),
         **training.later(stand_ins.HYDRA, partial(stand_ins.hydra, machine)),
         "os": Namespace("os", _system(machine)),
         "os.path": files.paths(machine),

@@ -13,7 +13,7 @@ from nanolint.interpreter.attention_packages import Weights
 from nanolint.interpreter.values import Function, Method, Namespace, Native, Unknown
 from nanolint.script import settings, training
 from nanolint.script.arrays import count_of
-from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
+from nanolint.script.checkpoints import published
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from nanolint.script.machine import Script
 
 NAME = "transformers"
-ORGANIZATION = "openai-community/"  # on the hub, where the models have been since 2024
 OUTPUTS = (
     *("ModelOutput", "BaseModelOutput", "BaseModelOutputWithPast", "MoeModelOutputWithPast"),
     *("CausalLMOutput", "CausalLMOutputWithPast", "MoeCausalLMOutputWithPast"),
@@ -73,12 +72,6 @@ def table(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Value]:
     return training.later(names, lambda: _made(machine, tokenizers))
 
 
-def _published(name: Value) -> Value:
-    """Layers, heads and width of a checkpoint of GPT-2; None of another."""
-    found = PRETRAINED_SIZES.get(name.removeprefix(ORGANIZATION)) if isinstance(name, str) else None
-    return None if found is None else list(found)
-
-
 def told(machine: Script) -> dict[str, Value]:
     """Returns the functions by which the texts of loops ask the reading."""
 
@@ -125,7 +118,7 @@ def _made(machine: Script, tokenizers: Mapping[str, Value]) -> dict[str, Namespa
         "used": Native("used", used, plain=False),
         "with_fields": Native("with_fields", with_fields, plain=False),
         "doubt_above": Native("doubt_above", machine.card.tape.doubt_above, plain=False),
-        "published": Native("published", _published, plain=False),
+        "published": Native("published", published, plain=False),
     }
     found = training.read_text(machine, "transformers.py", NAME, dict(given)).names
     found["PreTrainedConfig"] = found["PretrainedConfig"]  # its name in transformers 5

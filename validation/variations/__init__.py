@@ -19,7 +19,7 @@ else:
 
 TABLES = (
     *("settings", "models", "loops", "compiled", "mixtures", "modern", "kinds", "training"),
-    *("python", "transformers", "trainer", "lightning"),
+    *("python", "transformers", "trainer", "lightning", "lora"),
 )
 
 
