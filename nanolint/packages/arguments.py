@@ -12,6 +12,7 @@ class ArgumentParser:
         self.flags = {}
         self.places = []
         self.commands = None
+        self.reads_files = kwargs.get("fromfile_prefix_chars") is not None
         for parent in parents:
             self.takes_all_of(parent)
 
@@ -126,7 +127,8 @@ class ArgumentParser:
             may_be_said = words and options in self.places  # a flag of no value stands before it
             if is_untold and self.requires(options) and not may_be_said:
                 missing.append(options["title"])
-        if missing and is_whole and own is None:
+        asks = [name for name, _ in words if name.lstrip("-") in ("h", "help")]
+        if missing and is_whole and own is None and not asks and not self.reads_files:
             self.error("the following arguments are required: " + ", ".join(missing))
         parsed(found, said)
         return found, left
