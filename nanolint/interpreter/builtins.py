@@ -156,6 +156,7 @@ def table(machine: Machine) -> dict[str, Value]:
         "super": machine.zero_super,
         "__name__": "__read__",
         "__file__": machine.unknown("the path of the file"),
+        "__spec__": machine.unknown("how a module was found"),
     }
     plain(
         "abs",
@@ -165,6 +166,7 @@ def table(machine: Machine) -> dict[str, Value]:
     )
     plain("round", lambda x, digits=None: round(x, digits))
     plain("divmod", divmod)
+    plain("format", lambda x, style="": _formatted(machine, x, style))
     plain("pow", lambda x, y: machine.binary(ast.Pow(), x, y))
     plain("bytearray", lambda *given: _numbers_of_bytes(machine, *given))
     plain("chr", chr)
@@ -202,6 +204,11 @@ def table(machine: Machine) -> dict[str, Value]:
     for name in ("eval", "locals"):
         looks(name, lambda *_, name=name, **__: machine.unknown(f"{name}()"))
     return known
+
+
+def _formatted(machine: Machine, value: Value, style: Value) -> Value:
+    plainly = isinstance(style, str) and len(style) < 8 and machine.made_up.writes(value)
+    return format(value, style) if plainly else machine.unknown("a text of what is formatted")
 
 
 def _enumerated(machine: Machine, values: Value, start: Value) -> Value:

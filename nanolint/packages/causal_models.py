@@ -162,7 +162,8 @@ class LibraryModel(PreTrainedModel):
         return made if kind is None or kind == "auto" else made.to(kind)
 
     @classmethod
-    def from_pretrained(cls, name, *others, **named):
+    def from_pretrained(cls, pretrained_model_name_or_path, *others, **named):
+        name = pretrained_model_name_or_path
         found = published(name)
         if found is None or others or cls.model_type != found[0]:
             return unknown(f"the checkpoint {name!r}")
@@ -301,7 +302,8 @@ class Registry:
 
 class AutoConfig(Registry):
     @staticmethod
-    def from_pretrained(name, *others, **named):
+    def from_pretrained(pretrained_model_name_or_path, *others, **named):
+        name = pretrained_model_name_or_path
         kind = (published(name) or ["gpt2"])[0]
         return CONFIGS[kind].from_pretrained(name, *others, **named)
 
@@ -318,6 +320,7 @@ class AutoModelForCausalLM(Registry):
         return MODELS[config.model_type]._from_config(config, **named)
 
     @staticmethod
-    def from_pretrained(name, *others, **named):
+    def from_pretrained(pretrained_model_name_or_path, *others, **named):
+        name = pretrained_model_name_or_path
         kind = (published(name) or ["gpt2"])[0]
         return MODELS[kind].from_pretrained(name, *others, **named)

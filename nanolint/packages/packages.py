@@ -250,8 +250,52 @@ def start(component, *args, **kwargs):
     """fire.Fire, tyro.cli: the launch line's flags are the parameters."""
     given = {}
     for name, value in words:
-        given[name.lstrip("-").replace("-", "_")] = plain(value)
+        name = name.lstrip("-").replace("-", "_")
+        if value is None and name.startswith("no_"):
+            given[name[3:]] = False
+        elif not name.startswith("*"):
+            given[name] = True if value is None else plain(value)
     return component(**given)
+
+
+class Typer:
+    """An app of typer: a function is started whose parameters are the launch line's flags."""
+
+    def __init__(self, *args, **kwargs):
+        self.commands = {}
+        self.is_group = False
+
+    def command(self, name=None, *args, **kwargs):
+        def add(function):
+            self.commands[name or function.__name__.replace("_", "-")] = function
+            return function
+
+        return add
+
+    def callback(self, *args, **kwargs):
+        self.is_group = True
+        return lambda function: function
+
+    def add_typer(self, *args, **kwargs):
+        self.is_group = True
+
+    def __call__(self, *args, **kwargs):
+        alone = [name[1:] for name, _ in words if name.startswith("*")]
+        flags = [name.lstrip("-") for name, _ in words]
+        chosen = [each for each in alone if each in self.commands]
+        if not self.is_group and len(self.commands) == 1:
+            chosen = list(self.commands)
+        if not chosen or len(alone) > 1 or any(each in renamed for each in flags):
+            return unheard("what a launch line of typer starts")
+        return start(self.commands[chosen[0]])
+
+
+renamed = set()  # flags that are not called as their parameters
+
+
+def typer_option(default=..., *names, **settings):
+    renamed.update(each.lstrip("-") for name in names for each in name.split("/"))
+    return unheard("the required value of an option") if default is ... else default
 
 
 def plain(text):

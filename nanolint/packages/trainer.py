@@ -106,8 +106,8 @@ class Trainer:
         args = TrainingArguments() if args is None else args
         if model is None and model_init is None:
             raise RuntimeError("`Trainer` requires either a `model` or `model_init` argument")
-        if not known(model) or not known(args):
-            refused("what transformers' Trainer is given is not known")
+        demanded(model)
+        demanded(args)
         for each in (compute_loss_func, optimizer_cls_and_kwargs):
             if each is not None:
                 doubt("what a Trainer takes that makes its own loss or optimizer")

@@ -65,7 +65,8 @@ class ModelConfig(PretrainedConfig):
         raise AttributeError(name)
 
     @classmethod
-    def from_pretrained(cls, name, *others, **named):
+    def from_pretrained(cls, pretrained_model_name_or_path, *others, **named):
+        name = pretrained_model_name_or_path
         found = published(name)
         if found is None or others or cls.model_type != found[0]:
             return unknown(f"the config of {name!r}")

@@ -5,9 +5,14 @@ from __future__ import annotations
 from nanolint.trainers.nanogpt.keys import PRETRAINED_SIZES
 
 ORGANIZATION = "openai-community/"  # on the hub, where GPT-2's have been since 2024
+OF_SAME_SIZES = ("Qwen/Qwen2-", "Qwen/Qwen2.5-Coder-", "Qwen/Qwen2.5-Math-")
 TUNED = ("-Instruct", "-Base", "-chat-hf")  # of the same sizes
 BFLOAT16, FLOAT16, FLOAT32 = "bfloat16", "float16", "float32"
 
+_OF_GPT2 = {
+    **PRETRAINED_SIZES,
+    **dict.fromkeys(("distilgpt2", "distilbert/distilgpt2"), (6, 12, 768)),
+}
 # Width, inner width, layers, heads, heads of keys, vocabulary; whether the head is the embedding.
 _SIZES = {
     "Qwen/Qwen2.5-0.5B": ("qwen2", 896, 4864, 24, 14, 2, 151936, True, BFLOAT16),
@@ -39,10 +44,12 @@ def published(name: object) -> tuple[str, dict[str, object]] | None:
     """
     if not isinstance(name, str):
         return None
-    of_gpt2 = PRETRAINED_SIZES.get(name.removeprefix(ORGANIZATION))
+    of_gpt2 = _OF_GPT2.get(name.removeprefix(ORGANIZATION))
     if of_gpt2 is not None:
         layers, heads, width = of_gpt2
         return "gpt2", {"n_layer": layers, "n_head": heads, "n_embd": width, "dtype": FLOAT32}
+    for each in OF_SAME_SIZES:
+        name = name.replace(each, "Qwen/Qwen2.5-")
     plain = next((name.removesuffix(each) for each in TUNED if name.endswith(each)), name)
     sizes = _SIZES.get(name) or _SIZES.get(plain) or _SIZES.get(f"{plain}-hf")
     if sizes is None:

@@ -48,7 +48,7 @@ VOCABULARIES = frozenset({"n_vocab", "vocab_size", "max_token_value"})
 LOADERS = ("load", "safe_load", "full_load", "unsafe_load")  # of PyYAML
 LOADER_CLASSES: dict[str, Value] = dict.fromkeys(("Loader", "SafeLoader", "FullLoader", "CLoader"))
 # What makes a command line of a function, by the module that has it.
-STARTERS = {"fire": "Fire", "tyro": "cli", "jsonargparse": "CLI", "typer": "run"}
+STARTERS = {"fire": "Fire", "tyro": "cli", "jsonargparse": "CLI"}
 AMP = ("torch.amp", "torch.cuda.amp")
 
 
@@ -136,6 +136,15 @@ def table(machine: Script) -> dict[str, Value]:
         "yaml": Namespace("yaml", dict.fromkeys(LOADERS, yaml) | LOADER_CLASSES),
         **dict.fromkeys(("tqdm", "tqdm.auto", "tqdm.notebook"), progress),
         **{name: Namespace(name, {each: packages["start"]}) for name, each in STARTERS.items()},
+        "typer": Namespace(
+            "typer",
+            {
+                **{each: silent(each) for each in ("echo", "secho")},
+                **dict.fromkeys(("Option", "Argument"), packages["typer_option"]),
+                "run": packages["start"],
+                "Typer": packages["Typer"],
+            },
+        ),
         **training.later(["click"], lambda: {"click": commands.click(machine, argparse())}),
         "gc": Namespace("gc", {each: silent(each) for each in ("collect", "disable", "freeze")}),
         "torch.nn.parallel": Namespace(

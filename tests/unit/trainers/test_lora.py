@@ -63,6 +63,8 @@ def reason(found: dict[str, Any]) -> str:
 PARAMETERS = {
     "Qwen/Qwen2.5-0.5B": 494_032_768,
     "Qwen/Qwen2.5-1.5B": 1_543_714_304,
+    "Qwen/Qwen2-1.5B-Instruct": 1_543_714_304,
+    "Qwen/Qwen2.5-Coder-7B": 7_615_616_512,
     "Qwen/Qwen2.5-3B": 3_085_938_688,
     "Qwen/Qwen2.5-7B-Instruct": 7_615_616_512,
     "Qwen/Qwen3-0.6B": 596_049_920,

@@ -639,3 +639,49 @@ def test_a_limit_of_time_that_does_more_is_no_end(tmp_path: Path, body: str) -> 
 def test_a_script_knows_its_docstring(tmp_path: Path) -> None:
     text = '"""Trains."""' + SCRIPT.replace("# BEFORE", "name = __doc__.split()[0]")
     assert is_read(explained(tmp_path, text, card="rtx-4090"))
+
+
+STARTED = """import {package}
+{app}
+def main(batch: int = {default}, wide: bool = False):
+    import torch
+    model = torch.nn.Linear(64, 64).cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    for step in range(50):
+        rows = 4096 if wide else batch
+        model(torch.randn(rows, 64, device="cuda")).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+if __name__ == "__main__":
+    {start}
+"""
+WAYS = {
+    "fire": ("", "8", "fire.Fire(main)"),
+    "tyro": ("", "8", "tyro.cli(main)"),
+    "typer": ("app = typer.Typer()\n@app.command()", 'typer.Option(8, help="rows")', "app()"),
+}
+
+
+@pytest.mark.parametrize("package", WAYS)
+def test_flags_without_a_value_are_true_or_false(tmp_path: Path, package: str) -> None:
+    app, default, start = WAYS[package]
+    text = STARTED.format(package=package, app=app, default=default, start=start)
+    peaks = [
+        started(tmp_path, text, "", *words)["peak"]
+        for words in ((), ("--no-wide",), ("--wide",), ("--batch", "4096"))
+    ]
+    assert peaks[0] == peaks[1] != peaks[2] == peaks[3]
+
+
+def test_a_flag_of_another_name_is_not_known(tmp_path: Path) -> None:
+    app, _, start = WAYS["typer"]
+    default = 'typer.Option(8, "--rows")'
+    text = STARTED.format(package="typer", app=app, default=default, start=start)
+    assert started(tmp_path, text, "", "--rows", "4096")["trust"] == "unknown"
+    assert started(tmp_path, text, "")["trust"] == "read"
+
+
+def test_format_and_the_spec_of_a_module_are_known(tmp_path: Path) -> None:
+    before = 'V, batch = int(format(512, "04d")), 8\nspec = __spec__'
+    assert is_read(read(tmp_path, before=before))
