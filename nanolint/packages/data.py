@@ -39,7 +39,8 @@ class DataLoader:
                 " drop_last"
             )
         self.dataset = dataset
-        self.sampler = sampler
+        self.given = sampler
+        self.sampler = Sampler(dataset) if sampler is None else sampler
         self.batch_sampler = batch_sampler
         self.batch_size = batch_size if batch_sampler is None else batch_sampler.batch_size
         self.drop_last = drop_last
@@ -48,14 +49,14 @@ class DataLoader:
     def __len__(self):
         if self.batch_sampler is not None:
             return len(self.batch_sampler)
-        samples = len(self.dataset if self.sampler is None else self.sampler)
+        samples = len(self.dataset if self.given is None else self.given)
         if self.batch_size is None:
             return samples
         return batches_of(samples, self.batch_size, self.drop_last)
 
     def __iter__(self):
-        sampled(self.sampler)
-        sampler = self.sampler if self.batch_sampler is None else self.batch_sampler
+        sampled(self.given)
+        sampler = self.given if self.batch_sampler is None else self.batch_sampler
         return batches(self.dataset, self.batch_size, self.collate_fn, self.drop_last, sampler)
 
 

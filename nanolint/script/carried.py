@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nanolint.interpreter.counted import COUNTED, Formula, Turn, plain
 from nanolint.interpreter.torch import modules
-from nanolint.interpreter.values import Class, Instance
+from nanolint.interpreter.values import Class, Instance, Namespace
 from nanolint.interpreter.watched import Watched, look
 from nanolint.script.changes import loaded, stored
 from nanolint.script.flows import written
@@ -162,7 +162,8 @@ class Carried:
         for depth, names in enumerate(around(self._frame)):
             yield from self._within(f"{depth}", names, "", (), seen, DEPTH)
         for module in list(self._machine.imported.values()):
-            if module.path and module is not self._frame.module:
+            is_known = isinstance(module, Namespace)  # sys.modules takes anything
+            if is_known and module.path and module is not self._frame.module:
                 yield from self._within(module.name, module.names, "", (), seen, 1)
 
     def _within(

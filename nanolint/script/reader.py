@@ -179,7 +179,8 @@ class Reader(Values):
     def forget(self) -> None:
         """Let go of all that was read: modules, functions and the reader hold each other."""
         for each in self.imported.values():
-            each.names.clear()
+            if isinstance(each, Namespace):  # sys.modules takes anything
+                each.names.clear()
         vars(self).clear()
 
     def comes_later(self, node: ast.If, frame: Frame, asked: int) -> bool:

@@ -685,3 +685,16 @@ def test_a_flag_of_another_name_is_not_known(tmp_path: Path) -> None:
 def test_format_and_the_spec_of_a_module_are_known(tmp_path: Path) -> None:
     before = 'V, batch = int(format(512, "04d")), 8\nspec = __spec__'
     assert is_read(read(tmp_path, before=before))
+
+
+@pytest.mark.parametrize("value", ["torch.load('x')", "type('Stub', (), {})()", "None"])
+def test_what_is_put_among_the_modules_need_be_no_module(tmp_path: Path, value: str) -> None:
+    found = read(tmp_path, after=f"import sys\nsys.modules['stub'] = {value}")
+    assert is_read(found)
+
+
+def test_every_loader_has_a_sampler(tmp_path: Path) -> None:
+    after = """from torch.utils.data import DataLoader, TensorDataset
+loader = DataLoader(TensorDataset(torch.zeros(40, 8)), batch_size=8)
+assert (len(loader), len(loader.sampler)) == (5, 40)"""
+    assert is_read(read(tmp_path, after=after))
