@@ -81,17 +81,43 @@ PARAMETERS = {
     "HuggingFaceTB/SmolLM2-360M": 361_821_120,
     "HuggingFaceTB/SmolLM2-1.7B": 1_711_376_384,
 }
-BYTES = {"bfloat16": 2, "float16": 2}
+READ = (
+    "Qwen/Qwen2.5-0.5B",
+    "Qwen/Qwen3-0.6B",
+    "meta-llama/Llama-3.2-1B",
+    "meta-llama/Llama-2-7b-hf",
+)
+
+
+def counted(kind: str, sizes: dict[str, Any]) -> int:
+    """How many parameters a model of these settings has."""
+    width, inner, vocabulary = (
+        sizes[each] for each in ("hidden_size", "intermediate_size", "vocab_size")
+    )
+    heads, of_keys = sizes["num_attention_heads"], sizes["num_key_value_heads"]
+    head = 128 if kind == "qwen3" else width // heads
+    queries, keys = heads * head, of_keys * head
+    biases = {"qwen2": queries + 2 * keys, "qwen3": 2 * head}.get(kind, 0)
+    layer = 2 * width * (queries + keys) + 3 * width * inner + 2 * width + biases
+    tables = vocabulary * width * (1 if sizes["tie_word_embeddings"] else 2)
+    return int(tables + sizes["num_hidden_layers"] * layer + width)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
+def test_a_checkpoint_has_as_many_parameters_as_its_page_says(name: str) -> None:
+    found = published(name)
+    assert found is not None
+    assert counted(*found) == PARAMETERS[name]
+
+
+@pytest.mark.parametrize("name", READ)
 def test_a_checkpoint_has_its_size_and_type(tmp_path: Path, name: str) -> None:
     model = f'model = AutoModelForCausalLM.from_pretrained("{name}")'
     found = told(tmp_path, model, "r=1, target_modules=['q_proj'], task_type='CAUSAL_LM'")
     assert found["trust"] == "read", found
     made = published(name)
     assert made is not None
-    frozen = PARAMETERS[name] * BYTES[str(made[1]["dtype"])]
+    frozen = 2 * counted(*made)  # of two bytes each, as it was published
     assert frozen < found["components"]["parameters"] < frozen + 4_000_000  # with the adapters
 
 
