@@ -4,6 +4,8 @@
 allocates what a gradient scaler does, ``reducer`` does with gradients what DDP does.
 """
 
+import inspect
+
 import torch
 from torch import nn
 
@@ -251,6 +253,8 @@ def start(component, *args, **kwargs):
     given = {}
     for name, value in words:
         name = name.lstrip("-").replace("-", "_")
+        if "." in name:  # of a part of what is made
+            return unheard("what --" + name + " sets")
         if value is None and name.startswith("no_"):
             given[name[3:]] = False
         elif not name.startswith("*"):
@@ -281,20 +285,21 @@ class Typer:
 
     def __call__(self, *args, **kwargs):
         alone = [name[1:] for name, _ in words if name.startswith("*")]
-        flags = [name.lstrip("-") for name, _ in words]
         chosen = [each for each in alone if each in self.commands]
         if not self.is_group and len(self.commands) == 1:
             chosen = list(self.commands)
-        if not chosen or len(alone) > 1 or any(each in renamed for each in flags):
+        if not chosen or len(alone) > 1:
             return unheard("what a launch line of typer starts")
-        return start(self.commands[chosen[0]])
-
-
-renamed = set()  # flags that are not called as their parameters
+        function = self.commands[chosen[0]]
+        parameters = inspect.signature(function).parameters
+        for name, value in words:
+            own = name.lstrip("-").replace("-", "_")
+            if not own.startswith("*") and own.removeprefix("no_") not in parameters:
+                return unheard("which parameter --" + name.lstrip("-") + " sets")
+        return start(function)
 
 
 def typer_option(default=..., *names, **settings):
-    renamed.update(each.lstrip("-") for name in names for each in name.split("/"))
     return unheard("the required value of an option") if default is ... else default
 
 

@@ -125,7 +125,9 @@ def targets_of(model, config):
     names = [name for name, _ in model.named_modules() if name]
     if wanted is None:
         kind = getattr(getattr(model, "config", None), "model_type", None)
-        if kind not in TARGETS:
+        if kind is not None and kind not in TARGETS:
+            refused(f"which layers of a {kind} peft takes is not known")
+        if kind is None:
             raise ValueError("Please specify `target_modules` in `peft_config`")
         wanted = TARGETS[kind]
     if isinstance(wanted, str) and wanted.lower() == "all-linear":

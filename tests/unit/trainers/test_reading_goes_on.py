@@ -674,12 +674,35 @@ def test_flags_without_a_value_are_true_or_false(tmp_path: Path, package: str) -
     assert peaks[0] == peaks[1] != peaks[2] == peaks[3]
 
 
-def test_a_flag_of_another_name_is_not_known(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "parameter", ['int = typer.Option(8, "--rows")', 'Annotated[int, typer.Option("--rows")] = 8']
+)
+def test_a_flag_of_another_name_is_not_known(tmp_path: Path, parameter: str) -> None:
     app, _, start = WAYS["typer"]
-    default = 'typer.Option(8, "--rows")'
-    text = STARTED.format(package="typer", app=app, default=default, start=start)
-    assert started(tmp_path, text, "", "--rows", "4096")["trust"] == "unknown"
+    text = STARTED.format(package="typer", app=app, default=8, start=start)
+    text = text.replace("int = 8", parameter)
+    text = text.replace("import typer", "import typer\nfrom typing import Annotated", 1)
+    found = started(tmp_path, text, "", "--rows", "4096")
+    assert found["trust"] == "unknown"
+    assert "the script raises" not in str(found["unresolved"])
     assert started(tmp_path, text, "")["trust"] == "read"
+
+
+NESTED = """import dataclasses, tyro
+@dataclasses.dataclass
+class Model:
+    rows: int = 8
+@dataclasses.dataclass
+class Args:
+    model: Model = dataclasses.field(default_factory=Model)
+V, batch = 512, tyro.cli(Args).model.rows"""
+
+
+def test_a_flag_of_a_part_is_no_failure(tmp_path: Path) -> None:
+    text = SCRIPT.replace("# BEFORE", NESTED)
+    found = started(tmp_path, text, "", "--model.rows", "8")
+    assert "the script raises" not in str(found["unresolved"])
+    assert is_read(started(tmp_path, text, ""))
 
 
 def test_format_and_the_spec_of_a_module_are_known(tmp_path: Path) -> None:
