@@ -111,7 +111,8 @@ def filled(node: ast.stmt) -> tuple[ast.Subscript, ...]:
 
 def _is_worked_out(node: ast.expr) -> bool:
     """``math.exp(x)``, ``float(x)``: a number of Python's."""
-    return isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("math.", "float"))
+    called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+    return called == "float" or called.startswith("math.")
 
 
 @of_node

@@ -133,11 +133,13 @@ def only_stops(machine: Script, node: ast.If, frame: Frame) -> bool:
     """
     if not machine.turns.courses or node.orelse:
         return False
-    loop = machine.turns.courses[-1].node
+    loop, sets = machine.turns.courses[-1].node, written(node)
     if node not in nodes(loop) or any(reaches_card(machine, each, frame) for each in node.body):
         return False
+    if any(each[0] in ".[" for each in sets):  # an attribute or an entry, asked for anywhere
+        return False
     within = [each for each in nodes(loop) if isinstance(each, ast.stmt)]
-    told = _told_by(machine, node, within)
+    told = _told_by(machine, sets, within)
     asking = [each for each in within if told & _asked(each)]
     ends = [
         each
@@ -150,9 +152,9 @@ def only_stops(machine: Script, node: ast.If, frame: Frame) -> bool:
     )
 
 
-def _told_by(machine: Script, node: ast.If, within: list[ast.stmt]) -> frozenset[str]:
-    """The names that a branch sets, and all that follows from them in the statements of a loop."""
-    told, before = frozenset(stored(node)), NONE
+def _told_by(machine: Script, told: frozenset[str], within: list[ast.stmt]) -> frozenset[str]:
+    """These names, and all that follows from them in the statements of a loop."""
+    before = NONE
     while told != before:
         before = told
         for each in within:
