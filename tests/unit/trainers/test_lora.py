@@ -59,7 +59,7 @@ def reason(found: dict[str, Any]) -> str:
     return str(found["unresolved"][0]["reason"])
 
 
-# The numbers of parameters on the models' own pages.
+# The numbers of parameters that are published of them.
 PARAMETERS = {
     "Qwen/Qwen2.5-0.5B": 494_032_768,
     "Qwen/Qwen2.5-1.5B": 1_543_714_304,
@@ -104,7 +104,7 @@ def counted(kind: str, sizes: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_a_checkpoint_has_as_many_parameters_as_its_page_says(name: str) -> None:
+def test_a_checkpoint_has_as_many_parameters_as_were_published(name: str) -> None:
     found = published(name)
     assert found is not None
     assert counted(*found) == PARAMETERS[name]
