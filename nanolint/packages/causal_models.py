@@ -178,7 +178,7 @@ class LibraryModel(PreTrainedModel):
         if named.get("device_map") is not None:
             if named["device_map"] not in ON_CARD or cards() != 1:
                 refused("a device_map over several devices is not known")
-            load_on_card(made)
+            load_on_card(made, named["device_map"] == "auto")
         made.is_published = True
         return made
 
@@ -281,9 +281,14 @@ class Trunk(LibraryModel):
         return use_cache and not checkpointed
 
 
-def load_on_card(model):
-    """As caching_allocator_warmup of transformers/modeling_utils.py: room for all, then each."""
+def load_on_card(model, may_leave):
+    """As caching_allocator_warmup of transformers/modeling_utils.py: room for all, then each.
+
+    ``may_leave``: what the card has no room for stays on the host.
+    """
     nbytes = sum(each.numel() * each.element_size() for each in model.parameters())
+    if may_leave and nbytes > 0.8 * torch.cuda.get_device_properties(0).total_memory:
+        refused("which parts of the model device_map leaves on the host is not known")
     room = torch.empty(nbytes // 2, dtype=torch.float16, device="cuda")
     del room
     model.to("cuda")

@@ -250,14 +250,23 @@ def trange(*bounds, **kwargs):
 
 def start(component, *args, **kwargs):
     """fire.Fire, tyro.cli: the launch line's flags are the parameters."""
+    return started(component, "")
+
+
+def started(component, command):
+    """The same after the word ``command``; any other word may set anything."""
     given = {}
     for name, value in words:
+        if name.startswith("*"):
+            if name[1:] != command:
+                return unheard("what the word " + name[1:] + " sets")
+            continue
         name = name.lstrip("-").replace("-", "_")
         if "." in name:  # of a part of what is made
             return unheard("what --" + name + " sets")
         if value is None and name.startswith("no_"):
             given[name[3:]] = False
-        elif not name.startswith("*"):
+        else:
             given[name] = True if value is None else plain(value)
     return component(**given)
 
@@ -284,19 +293,19 @@ class Typer:
         self.is_group = True
 
     def __call__(self, *args, **kwargs):
-        alone = [name[1:] for name, _ in words if name.startswith("*")]
-        chosen = [each for each in alone if each in self.commands]
-        if not self.is_group and len(self.commands) == 1:
-            chosen = list(self.commands)
-        if not chosen or len(alone) > 1:
+        command = ""
+        if self.is_group or len(self.commands) != 1:
+            alone = [name[1:] for name, _ in words if name[1:] in self.commands]
+            command = alone[0] if len(alone) == 1 else None
+        if command is None:
             return unheard("what a launch line of typer starts")
-        function = self.commands[chosen[0]]
+        function = self.commands[command] if command else list(self.commands.values())[0]
         parameters = inspect.signature(function).parameters
-        for name, value in words:
-            own = name.lstrip("-").replace("-", "_")
-            if not own.startswith("*") and own.removeprefix("no_") not in parameters:
-                return unheard("which parameter --" + name.lstrip("-") + " sets")
-        return start(function)
+        for name, _ in words:
+            own = name.lstrip("-").replace("-", "_").removeprefix("no_")
+            if not name.startswith("*") and own not in parameters:
+                return unheard("which parameter " + name + " sets")
+        return started(function, command)
 
 
 def typer_option(default=..., *names, **settings):

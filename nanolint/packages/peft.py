@@ -122,7 +122,6 @@ def is_named(name, wanted):
 def targets_of(model, config):
     """The names of the layers that get adapters."""
     wanted = config.target_modules
-    names = [name for name, _ in model.named_modules() if name]
     if wanted is None:
         kind = getattr(getattr(model, "config", None), "model_type", None)
         if kind is not None and kind not in TARGETS:
@@ -133,10 +132,9 @@ def targets_of(model, config):
     if isinstance(wanted, str) and wanted.lower() == "all-linear":
         head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
         parts = model.named_modules()
-        wanted = [name for name, each in parts if is_linear(each) and each is not head]
-        found = wanted
+        found = [name for name, each in parts if is_linear(each) and each is not head]
     else:
-        found = [name for name in names if is_named(name, wanted)]
+        found = [name for name, _ in model.named_modules() if name and is_named(name, wanted)]
     if config.exclude_modules:
         found = [name for name in found if not is_named(name, config.exclude_modules)]
     if not found:
@@ -171,7 +169,6 @@ class LoraModel(nn.Module):
                     each.bias.requires_grad = True
         for each in adapters:
             each.to_float32()
-        self.adapters = tuple(adapters)
 
     def __getattr__(self, name):
         return getattr(self.model, name)

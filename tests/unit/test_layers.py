@@ -47,7 +47,7 @@ LARGEST_ROOM = 0.15
 DEEPEST = 3  # folders, ``nanolint`` not counted
 MOST_LINES_OF_A_FILE = 600
 # All of nanolint/, texts that are read included. A change that makes it smaller lowers these.
-MOST_LINES, MOST_FILES = 106_989, 573
+MOST_LINES, MOST_FILES = 107_000, 573
 
 # What a rule author may build on; third-party packs have the same.
 RULE_SURFACE = "nanolint.rule"

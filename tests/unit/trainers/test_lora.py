@@ -29,6 +29,7 @@ for step in range(20):
 {after}
 """
 SMOL = 'model = AutoModelForCausalLM.from_pretrained("HuggingFaceTB/SmolLM2-135M"{})'
+LARGE = 'model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen3-8B", dtype="float32"{})'
 OWN = """
 class Net(torch.nn.Module):
     def __init__(self):
@@ -141,6 +142,7 @@ def test_what_peft_refuses_stops_the_run(
     [
         (SMOL.format(", quantization_config=BitsAndBytesConfig(load_in_4bit=True)"), CAUSAL, "q"),
         (SMOL.format(', device_map="balanced"'), CAUSAL, "device_map"),
+        (LARGE.format(', device_map="auto"'), CAUSAL, "leaves on the host"),
         (SMOL.format(""), f"{CAUSAL}, use_dora=True", "use_dora"),
         (SMOL.format("").replace("SmolLM2-135M", "Other"), CAUSAL, "the checkpoint"),
     ],

@@ -694,6 +694,24 @@ def test_a_flag_of_another_name_is_not_known(tmp_path: Path, parameter: str) -> 
     assert started(tmp_path, text, "")["trust"] == "read"
 
 
+@pytest.mark.parametrize("package", ["fire", "typer"])
+def test_a_word_without_dashes_may_set_any_parameter(tmp_path: Path, package: str) -> None:
+    app, default, start = WAYS[package]
+    text = STARTED.format(package=package, app=app, default=default, start=start)
+    found = started(tmp_path, text, "", "4096")
+    assert found["trust"] == "unknown"
+    assert "the script raises" not in str(found["unresolved"])
+
+
+def test_one_of_several_commands_is_started(tmp_path: Path) -> None:
+    app, default, start = WAYS["typer"]
+    text = STARTED.format(package="typer", app=app, default=default, start=start)
+    several = text.replace("@app.command()", "@app.command()\ndef show(): ...\n@app.command()", 1)
+    peak = started(tmp_path, text, "", "--wide")["peak"]
+    assert peak is not None
+    assert started(tmp_path, several, "", "main", "--wide")["peak"] == peak
+
+
 NESTED = """import dataclasses, tyro
 @dataclasses.dataclass
 class Model:
